@@ -1,0 +1,68 @@
+"""What each key of ``config.json`` means, and the values it takes, for errors and for ``cv config list``."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Key(Struct, frozen=True):
+    """A key's allowed values in words, and what it does. ``holds_anything``: an object with keys of its user's choice."""
+
+    expected: str
+    meaning: str
+    holds_anything: bool = False
+
+
+_ON_OFF = '"on" or "off"'
+_NAME = "the name of a collection"
+_MOMENT = 'null or a moment such as "2026-03-09T18:00:00Z"'
+
+KEYS: dict[str, Key] = {
+    "senior_root": Key("a path", "top of the tree; follows the file by itself"),
+    "kit_root": Key("null or a path", "where the kit's own repo lies, if the tree holds one"),
+    "dismissed_paths": Key(
+        "a list of paths", "folders that are opted out, beside those with a marker"
+    ),
+    "collections.context_vigilance_corpus": Key(_NAME, "the collection of the context-v documents"),
+    "collections.changelog_corpus": Key(_NAME, "the collection of the changelog entries"),
+    "collections.claude_code_sessions": Key(
+        _NAME, "the collection of session turns (private, opt-in)"
+    ),
+    "collections.claude_code_tool_traces": Key(
+        _NAME, "the collection of tool calls (private, opt-in)"
+    ),
+    "nudge.state": Key(_ON_OFF, "whether the catch-up nudge speaks at all"),
+    "nudge.muted_until": Key(_MOMENT, "the nudge is silent until then"),
+    "nudge.after_days": Key(
+        "a number of days, 0 or more", "nudge when the last session is longer ago"
+    ),
+    "nudge.after_files": Key(
+        "a whole number, 0 or more", "nudge when so many documents changed since the last session"
+    ),
+    "nudge.not_by": Key("part of a name", "documents that only this author wrote are no news"),
+    "last_session_at": Key(_MOMENT, "when the last session started; the hook moves it"),
+    "kickoff": Key(_ON_OFF, "whether the agent asks for the working set at a session's start"),
+    "catch_up.window": Key(
+        'a window such as "2w", "10d", "3m", "1y"', "the digest's window when none is named"
+    ),
+    "catch_up.max_files": Key("a whole number, 1 or more", "how many files a digest shows at most"),
+    "embedding.name": Key(
+        '"static", "minilm" or the name of a Chroma embedding function',
+        "which embedder fills the vectors",
+    ),
+    "embedding.options": Key(
+        "an object", "arguments of that embedding function", holds_anything=True
+    ),
+    "embedding.api_key_env": Key(
+        "null or a variable's name", "the environment variable that holds its key"
+    ),
+    "chroma.mode": Key('"persistent"', "where Chroma runs: in the tree's own folder"),
+    "discovery.skip_folders": Key(
+        "a list of folder names", "folders the walk leaves out, beside the built-in list"
+    ),
+    "sync.max_seconds": Key(
+        "a number of seconds, 0 or more",
+        "how long the sync that a session's start leaves running may take",
+    ),
+    "log": Key(_ON_OFF, "whether the hooks write to hook.log"),
+}

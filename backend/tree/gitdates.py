@@ -1,0 +1,80 @@
+"""When git last saw a document change, for documents that say no date themselves. One ``git log`` per repo, kept by commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+MASS_EDIT = 20
+"""A commit that touches so many documents is a sweep, not news (SPEC section 5; in the corpus INVENTORY describes, half of
+all newest commits are such sweeps)."""
+
+_TIMEOUT = 60.0
+"""Seconds that one ``git log`` may take before the repo counts as having no dates."""
+
+
+class GitDate(Struct, frozen=True):
+    """Newest commits of one file, epoch seconds: ``own``, one that touched fewer than ``MASS_EDIT`` documents (0: none such),
+    and ``any``.
+    """
+
+    own: int
+    any: int
+
+    @property
+    def best(self) -> int:
+        return self.own or self.any
+
+
+def git_dates(repo: Path) -> dict[str, GitDate]:
+    """Dates of every ``*.md`` file in ``repo``'s history, by path relative to ``repo``. Empty where git can't tell."""
+    dates: dict[str, GitDate] = {}
+    for moment, paths in _commits(repo):
+        for path in paths:
+            known = dates.get(path)
+            own = moment if len(paths) < MASS_EDIT else 0
+            if known is None:
+                dates[path] = GitDate(own, moment)
+            elif not known.own and own:
+                dates[path] = GitDate(own, known.any)
+    return dates
+
+
+def _commits(repo: Path) -> Iterator[tuple[int, list[str]]]:
+    """Commits newest first: the committer's moment, and the Markdown files that the commit added or changed."""
+    command = [
+        "git",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "log.showSignature=false",
+        "log",
+        "--no-renames",
+    ]
+    command += ["--diff-filter=AM", "--name-only", "-z", "--format=%x01%ct", "--", ":(icase)*.md"]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=repo,
+            env=clean_environment(),
+            capture_output=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    for record in done.stdout.decode("utf-8", "replace").split("\x01")[1:]:
+        moment, _, names = record.partition("\x00")
+        paths = [name for name in names.lstrip("\n").split("\x00") if name]
+        if moment.strip().isdigit() and paths:
+            yield int(moment), [path.lstrip("\n") for path in paths]
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without what would point git at another repo (a hook's ``GIT_DIR``), and without prompts or locks."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    return environment | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}

@@ -1,0 +1,116 @@
+"""The senior root: where it is, and whether the kit applies in a folder. Used by the hook, so it only stats a few files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+
+from backend.errors import NotApplicable
+from backend.schemas import Config
+
+KIT_FOLDER = ".context-vigilance"
+MARKER = ".context-vigilance-skip"
+
+
+class Applicability(Struct, frozen=True):
+    """Whether the kit speaks up in a folder, with the reason when it doesn't."""
+
+    applicable: bool
+    reason: str = ""
+
+
+def find_root(start: Path) -> Path | None:
+    """The nearest folder from ``start`` upwards that holds ``.context-vigilance/config.json``, or None.
+
+    As git does with its ceilings, the walk does not climb into the home directory (``start`` itself is always looked at),
+    nor out of it, and does not cross a filesystem boundary.
+    """
+    try:
+        folder = start.resolve()
+        device = folder.stat().st_dev
+    except (OSError, RuntimeError):
+        return None
+    home = _home()
+    while True:
+        if os.path.isfile(folder / KIT_FOLDER / "config.json"):  # unlike Path's own, never raises
+            return folder
+        parent = folder.parent
+        try:
+            climbs_out = (
+                home in (folder, parent) or parent == folder or parent.stat().st_dev != device
+            )
+        except OSError:
+            return None
+        if climbs_out:
+            return None
+        folder = parent
+
+
+def require_root(start: Path) -> Path:
+    """Like ``find_root``, but raises ``NotApplicable`` when there is none."""
+    root = find_root(start)
+    if root is None:
+        raise NotApplicable(
+            f"no senior root here: no {KIT_FOLDER}/config.json in {start} or above it. "
+            "Run 'cv init --senior-root PATH' at the top of your tree of repos, or name one with --root PATH."
+        )
+    return root
+
+
+def applicability(folder: Path, root: Path, config: Config) -> Applicability:
+    """Whether the kit applies in ``folder``: no marker from it up to ``root``, and no dismissed path above it."""
+    try:
+        relative = folder.resolve().relative_to(root)
+    except (OSError, ValueError, RuntimeError):
+        return Applicability(False, f"{folder} does not lie under {root}")
+    for parent in (relative, *relative.parents):
+        if has_marker(root / parent):
+            where = "the senior root" if parent == Path() else parent.as_posix()
+            return Applicability(False, f"{where} carries the marker {MARKER}")
+    dismissed = dismissed_above(PurePosixPath(relative.as_posix()), root, config)
+    if dismissed is not None:
+        return Applicability(False, f"{dismissed} is listed in dismissed_paths of config.json")
+    return Applicability(True)
+
+
+def has_marker(folder: Path) -> bool:
+    """Whether ``folder`` itself is opted out by a marker, whatever kind of file that is."""
+    return os.path.lexists(folder / MARKER)
+
+
+def dismissed_folders(root: Path, config: Config) -> set[str]:
+    """``dismissed_paths`` as POSIX paths relative to ``root`` (absolute ones under it are accepted, others have no effect)."""
+    folders = set()
+    for text in config.dismissed_paths:
+        path = Path(os.path.expanduser(text))
+        if path.is_absolute():
+            try:
+                path = path.resolve().relative_to(root)
+            except (OSError, ValueError, RuntimeError):
+                continue
+        folders.add(os.path.normpath(path).replace(os.sep, "/"))
+    return folders
+
+
+def dismissed_above(relative: PurePosixPath, root: Path, config: Config) -> str | None:
+    """The dismissed path that is ``relative`` or lies above it, or None."""
+    if not config.dismissed_paths:
+        return None
+    folders = dismissed_folders(root, config)
+    return next(
+        (p.as_posix() for p in (relative, *relative.parents) if p.as_posix() in folders), None
+    )
+
+
+def relative_path(path: Path, root: Path) -> str:
+    """``path`` as POSIX text relative to ``root``. Raises ``ValueError`` when it does not lie below."""
+    return path.relative_to(root).as_posix()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):
+        return None

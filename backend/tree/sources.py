@@ -1,0 +1,193 @@
+"""``sources.md``: the curated list of what is indexed. Written by discovery, kept by people: every byte of theirs stays.
+
+Its frontmatter holds ``sources:``, a list of entries with ``path`` (relative to the senior root), ``kind`` (``context-v`` or
+``changelog``), ``include`` (``false`` leaves the folder out), ``note``, and ``subdirs`` (opt-in folders that are on).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.errors import CvError
+from backend.schemas import CHANGELOG_ROLE
+from backend.tree.discovery import Choices, Place
+from backend.tree.files import write_atomic
+from backend.tree.root import KIT_FOLDER
+
+_NEW = """\
+---
+title: Sources of the index
+sources:
+---
+
+# Sources of the index
+
+One entry for each folder that is indexed. A sync appends what it finds new and never changes or removes an entry: edit freely.
+
+- `include: false` leaves a folder out; at the next sync its text leaves the store for good. Any folder may have an entry.
+- `subdirs: [agent-skills]` turns on a folder below it that is otherwise left out (`extra`, `skills`, `agent-skills`).
+- `note` is yours.
+"""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of ``sources:``."""
+
+    path: str
+    kind: str = "context-v"
+    include: bool = True
+    note: str | None = None
+    subdirs: list[str] = []
+
+
+class SourcesError(CvError):
+    """``sources.md`` cannot be understood; nothing is indexed until it can, since it may leave folders out."""
+
+
+def sources_path(root: Path) -> Path:
+    return root / KIT_FOLDER / "sources.md"
+
+
+def load_sources(root: Path) -> list[Source]:
+    """The entries of ``sources.md``, none where the file does not exist. Raises ``SourcesError`` naming line and reason."""
+    try:
+        text = sources_path(root).read_text("utf-8-sig")
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourcesError(
+            f"{sources_path(root)}: could not be read ({error}); mend it or move it away"
+        ) from error
+    return _parse(text, sources_path(root))
+
+
+def choices(sources: list[Source]) -> Choices:
+    """What the entries say against the walk's own rules."""
+    return Choices(
+        excluded=frozenset(_clean(s.path) for s in sources if not s.include),
+        included=frozenset(
+            f"{_clean(s.path)}/{_clean(name)}" for s in sources if s.include for name in s.subdirs
+        ),
+    )
+
+
+def add_places(root: Path, sources: list[Source], places: list[Place]) -> list[str]:
+    """Append an entry for each of ``places`` that has none; returns their paths. A missing file is written anew.
+
+    Only whole lines are added, at the end of the list; the result is read back before it replaces the file.
+    """
+    known = {_clean(source.path) for source in sources}
+    out = choices(sources).excluded
+    new = [place for place in places if place.path not in known and not _is_below(place.path, out)]
+    path = sources_path(root)
+    if path.exists() and not new:
+        return []
+    text = (
+        path.read_bytes().decode() if path.exists() else _NEW
+    )  # not read_text, which would change CRLF to LF
+    result = _with_entries(text, new)
+    try:
+        after = [s.path for s in _parse(result.removeprefix("\ufeff"), path)]
+    except SourcesError:
+        after = []
+    if after != [s.path for s in sources] + [place.path for place in new]:
+        raise SourcesError(
+            f"{path}: new folders could not be added; expected 'sources:' as a block list in the frontmatter, "
+            f"each entry starting with '  - path:'. Add by hand: {', '.join(place.path for place in new)}"
+        )
+    write_atomic(path, result.encode())
+    return [place.path for place in new]
+
+
+def gone(root: Path, sources: list[Source]) -> list[str]:
+    """Paths of included entries whose folder is no longer there."""
+    return [s.path for s in sources if s.include and not (root / _clean(s.path)).is_dir()]
+
+
+def _with_entries(text: str, places: list[Place]) -> str:
+    lines = text.splitlines(keepends=True)
+    start = next((i for i, line in enumerate(lines) if line.startswith("sources:")), None)
+    if start is None:
+        return text
+    if lines[start].split(":", 1)[1].strip() == "[]":
+        lines[start] = lines[start].replace("[]", "")
+    end = start + 1
+    while end < len(lines) and (
+        lines[end].startswith((" ", "- ", "#")) or lines[end].strip() in ("", "-")
+    ):
+        end += 1
+    while not lines[end - 1].strip():
+        end -= 1
+    indent = next(
+        (
+            line[: line.index("-")]
+            for line in lines[start + 1 : end]
+            if line.lstrip().startswith("- ")
+        ),
+        "  ",
+    )
+    newline = "\r\n" if lines[start].endswith("\r\n") else "\n"
+    added = [
+        f"{indent}- path: {msgspec.json.encode(place.path).decode()}{newline}"
+        f"{indent}  kind: {'changelog' if place.role == CHANGELOG_ROLE else 'context-v'}{newline}"
+        f"{indent}  include: true{newline}"
+        for place in places
+    ]
+    return "".join(lines[:end] + added + lines[end:])
+
+
+def _parse(text: str, path: Path) -> list[Source]:
+    import yaml
+
+    lines = text.splitlines()
+    if (
+        not lines
+        or lines[0].rstrip() != "---"
+        or "---" not in [line.rstrip() for line in lines[1:]]
+    ):
+        raise SourcesError(
+            f"{path}: expected a frontmatter block between two lines '---' that holds 'sources:'"
+        )
+    end = [line.rstrip() for line in lines].index("---", 1)
+    try:
+        block: Any = yaml.safe_load("\n".join(lines[1:end])) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 2 if mark else 1
+        raise SourcesError(
+            f"{path}: line {line}: {getattr(error, 'problem', error)}; mend the frontmatter there"
+        ) from error
+    except ValueError as error:  # a day such as 2026-02-30
+        raise SourcesError(f"{path}: the frontmatter: {error}; put that value in quotes") from error
+    entries = block.get("sources") or [] if isinstance(block, dict) else None
+    expected = f"{path}: sources: expected a list of entries with path, kind, include, note, subdirs"
+    if not isinstance(entries, list):
+        raise SourcesError(f"{expected}; got something else")
+    try:
+        return msgspec.convert([_as_text(entry) for entry in entries], list[Source], strict=False)
+    except msgspec.ValidationError as error:
+        where = re.search(r" - at `\$\[(\d+)\]", str(error))
+        number = f"entry {int(where.group(1)) + 1}: " if where else ""
+        raise SourcesError(f"{expected}; {number}{str(error).split(' - at ')[0]}") from error
+
+
+def _as_text(entry: Any) -> Any:
+    """An entry whose texts are text, where YAML sees a number or a day (a folder ``2024``, a note that is a date)."""
+    if not isinstance(entry, dict):
+        return entry
+    return {
+        key: str(value) if key in ("path", "kind", "note") and value is not None else value
+        for key, value in entry.items()
+    }
+
+
+def _is_below(path: str, folders: frozenset[str]) -> bool:
+    return any(path.startswith(folder + "/") for folder in folders)
+
+
+def _clean(path: str) -> str:
+    return path.strip().replace("\\", "/").removeprefix("./").strip("/")
