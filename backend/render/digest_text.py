@@ -1,0 +1,87 @@
+"""The digest for a terminal: ``=== repo ===``, ``## Tag``, ``- path › date → lede``."""
+
+from __future__ import annotations
+
+from backend.render.inert import single_line
+from backend.render.paths import PATH_LIMIT, below_repo
+from backend.render.terminal import Style, columns, pad, wrap, wrap_indented
+from backend.schemas import Digest, DigestFile, DigestTag, Theme
+
+LEDE_LIMIT = 160  # characters
+_LEDE = 36  # columns: a lede stands beside its path only where that many are left for it
+_BESIDE_LINES = 2  # and where it takes about that many lines; a longer one reads better below
+_BULLET = "    - "
+_SOFT_DATES = {"git": " (git)", "ingest": " (indexed)"}
+
+
+def digest_text(digest: Digest, *, width: int = 80, colour: bool = False) -> str:
+    """Return the digest as text of at most ``width`` columns; only a path or word may be wider.
+
+    A date that is not the document's own is marked ``(git)`` or ``(indexed)``.
+    """
+    style = Style(colour)
+    lines: list[str] = []
+    if digest.themes:
+        lines += [*_themes(digest, width, style), ""]
+    for repo in digest.repos:
+        lines.append(style.bold(f"=== {single_line(repo.repo, PATH_LIMIT)} ==="))
+        for tag in repo.tags:
+            lines += [*_tag(tag, repo.repo, width, style), ""]
+    message = style.warn if digest.truncated else style.dim
+    lines += [message(line) for line in wrap(single_line(digest.message, 2000), width)]
+    for note in digest.notes:
+        lines += [style.dim(line) for line in wrap_indented(single_line(note, 2000), width, "")]
+    return "\n".join(lines) + "\n"
+
+
+def date_label(file: DigestFile) -> str:
+    """Return the day, marked where it is git's or the first indexing's."""
+    return file.date + _SOFT_DATES.get(file.date_from, "")
+
+
+def _tag(tag: DigestTag, repo: str, width: int, style: Style) -> list[str]:
+    shown = [single_line(below_repo(file.source_path, repo), PATH_LIMIT) for file in tag.files]
+    dates = [date_label(file) for file in tag.files]
+    date_width = max(len(date) for date in dates)
+    free = width - columns(f"{_BULLET} › {' ' * date_width} → ")
+    aligned = max((columns(path) for path in shown if columns(path) <= free - _LEDE), default=0)
+    lines = ["  " + style.tag(f"## {single_line(tag.tag, 120)}")]
+    for path, date, file in zip(shown, dates, tag.files, strict=True):
+        lede = single_line(file.lede or file.title, LEDE_LIMIT)
+        if columns(path) <= aligned and 0 < columns(lede) <= _BESIDE_LINES * (free - aligned):
+            lines += _beside(pad(path, aligned), pad(date, date_width), lede, width, style)
+        else:
+            lines += _below(path, date, lede, width, style)
+    return lines
+
+
+def _beside(path: str, date: str, lede: str, width: int, style: Style) -> list[str]:
+    indent = " " * columns(f"{_BULLET}{path} › {date} → ")
+    first, *rest = wrap_indented(lede, width, indent, "")
+    return [f"{_BULLET}{path} {style.dim(f'› {date} →')} {first}", *rest]
+
+
+def _below(path: str, date: str, lede: str, width: int, style: Style) -> list[str]:
+    words = wrap_indented(lede, width, " " * 8, "")
+    if words:
+        words[0] = f"      {style.dim('→')} {words[0]}"
+    return [f"{_BULLET}{path} {style.dim(f'› {date}')}", *words]
+
+
+def _themes(digest: Digest, width: int, style: Style) -> list[str]:
+    period = digest.window if digest.window.startswith("since ") else f"in the {digest.window}"
+    lines = [style.bold(f"Major themes {period}:")]
+    for theme in digest.themes:
+        lines += wrap_indented(theme_line(theme), width, " " * 6, "  ")
+        for file in theme.files:
+            path = single_line(file.source_path, PATH_LIMIT)
+            lines.append(f"      - {path} {style.dim('› ' + date_label(file))}")
+    lines.append(style.dim("Drill into one with --theme N."))
+    return lines
+
+
+def theme_line(theme: Theme) -> str:
+    """Return ``(1) Auth, Sessions, 15 files (astro-knots 12, ai-labs 3)``."""
+    repos = ", ".join(f"{single_line(repo, 120)} {count}" for repo, count in theme.repos.items())
+    files = "1 file" if theme.count == 1 else f"{theme.count} files"
+    return f"({theme.number}) {single_line(theme.name, 120)}, {files} ({repos})"

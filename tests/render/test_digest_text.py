@@ -1,0 +1,70 @@
+"""The digest in a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+from rich.cells import cell_len
+from syrupy.assertion import SnapshotAssertion
+
+from backend.render.digest_text import digest_text
+from backend.schemas import Digest, DigestFile, Theme
+
+Crowd = Callable[..., Digest]
+
+
+@pytest.mark.parametrize("width", [48, 80, 120])
+def test_the_organisation(digest: Digest, width: int, snapshot: SnapshotAssertion) -> None:
+    assert digest_text(digest, width=width) == snapshot
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 51, 5000])
+def test_sizes(crowd_digest: Crowd, count: int, snapshot: SnapshotAssertion) -> None:
+    assert digest_text(crowd_digest(count), width=100) == snapshot
+
+
+@pytest.mark.parametrize("width", [30, 48, 80, 120, 200])
+def test_no_line_is_wider_than_asked_unless_one_word_is(digest: Digest, width: int) -> None:
+    for line in digest_text(digest, width=width).splitlines():
+        if cell_len(line) > width:
+            # A path with its date, or one long word: nothing that could have been broken.
+            words = re.sub(r"^ +(- )?(→ )?", "", line)
+            assert re.fullmatch(r"\S+( › \S+( \(\w+\))?)?", words), line
+
+
+def test_every_word_survives_the_wrapping(digest: Digest) -> None:
+    narrow = digest_text(digest, width=40).split()
+    assert sorted(narrow) == sorted(digest_text(digest, width=400).split())
+
+
+def test_colour_only_adds_escapes(digest: Digest) -> None:
+    plain = digest_text(digest, width=80)
+    coloured = digest_text(digest, width=80, colour=True)
+    assert "\x1b" not in plain
+    assert coloured != plain
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
+
+
+def test_a_documents_escapes_do_not_reach_the_terminal(digest: Digest) -> None:
+    hostile = DigestFile(
+        source_path="harbour/a\x1b]0;owned\x07.md",
+        title="\x1b[2J\x9b31mgone\r\nsecond line",
+        date="2026-06-10",
+        date_from="document",
+    )
+    tag = replace(digest.repos[0].tags[0], tag="t\x1b[31m\nag", files=(hostile,))
+    repo = replace(digest.repos[0], repo="har\x1bbour", tags=(tag,))
+    text = digest_text(replace(digest, repos=(repo,), notes=("n\x1b[1mote",)), width=80)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+    assert text.count("second line") == 1
+
+
+def test_themes_come_first(digest: Digest, snapshot: SnapshotAssertion) -> None:
+    leading = digest.repos[0].tags[0].files[:2]
+    theme = Theme(
+        number=1, name="Alarms, frost", count=22, repos={"orchard": 20, "harbour": 2}, files=leading
+    )
+    assert digest_text(replace(digest, themes=(theme,), repos=()), width=90) == snapshot
