@@ -1,0 +1,77 @@
+@echo off
+rem The launcher on Windows: the same as bin/cv (read that one first). "cv COMMAND ..." is "python -m backend COMMAND ..."
+rem in the environment CV_HOME\environments\KEY; a hook never makes it and always ends with 0.
+setlocal EnableExtensions DisableDelayedExpansion
+
+for %%I in ("%~dp0..") do set "CV_ROOT=%%~fI"
+set "CV_LAUNCHER=%CV_ROOT%\bin\cv.cmd"
+if not defined CV_HOME set "CV_HOME=%LOCALAPPDATA%\context-vigilance"
+
+set "CV_COMMAND=%~1"
+set "CV_LIST=%CV_ROOT%\requirements.txt"
+if "%CV_COMMAND%"=="test" set "CV_LIST=%CV_ROOT%\requirements-dev.txt"
+set "CV_KEY="
+if exist "%CV_LIST%" for /f "usebackq tokens=1-3" %%A in ("%CV_LIST%") do (
+  if "%%B"=="key:" set "CV_KEY=%%C"
+  goto :key_read
+)
+:key_read
+if not defined CV_KEY (
+  if "%CV_COMMAND%"=="hook" exit /b 0
+  echo cv: "%CV_LIST%" is missing or damaged: reinstall the plugin>&2
+  exit /b 1
+)
+set "CV_ENVIRONMENT=%CV_HOME%\environments\%CV_KEY%"
+set "CV_PYTHON=%CV_ENVIRONMENT%\Scripts\python.exe"
+
+rem These change how any Python starts, speaks or ends; the caller meant them for another one.
+for %%V in (PYTHONHOME PYTHONSTARTUP PYTHONINSPECT PYTHONOPTIMIZE PYTHONDEBUG PYTHONVERBOSE PYTHONWARNINGS) do set "%%V="
+for %%V in (PYTHONIOENCODING PYTHONUTF8 PYTHONPLATLIBDIR PYTHONEXECUTABLE PYTHONCASEOK PYTHONDEVMODE) do set "%%V="
+for %%V in (PYTHONPROFILEIMPORTTIME PYTHONTRACEMALLOC PYTHONMALLOC PYTHONMALLOCSTATS PYTHONHASHSEED) do set "%%V="
+for %%V in (PYTHONSAFEPATH PYTHONBREAKPOINT PYTHONFAULTHANDLER PYTHONLEGACYWINDOWSSTDIO) do set "%%V="
+set "PYTHONPATH=%CV_ROOT%"
+
+if exist "%CV_ENVIRONMENT%\ready" if exist "%CV_PYTHON%" goto :run
+if "%CV_COMMAND%"=="hook" goto :hook_not_ready
+
+rem --- make the environment ---
+for %%V in (3.13 3.12 3.11 3.14) do (
+  py -%%V -I -c "" >nul 2>nul && set "CV_BASE=py -%%V" && goto :make
+)
+for %%P in (python3 python) do (
+  %%P -I -c "import sys; sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 14)))" >nul 2>nul && set "CV_BASE=%%P" && goto :make
+)
+echo cv: no Python 3.11 to 3.13 found (looked for py, python3, python): install one from python.org or with "winget install Python.Python.3.13", and run this again>&2
+exit /b 1
+:make
+%CV_BASE% -I "%CV_ROOT%\backend\setup\environment.py" --requirements "%CV_LIST%" --home "%CV_HOME%" || exit /b 1
+
+:run
+if "%CV_COMMAND%"=="hook" (
+  "%CV_PYTHON%" -P -s -X utf8 -m backend %*
+  exit /b 0
+)
+if "%CV_COMMAND%"=="test" goto :test
+"%CV_PYTHON%" -P -s -X utf8 -m backend %*
+exit /b %ERRORLEVEL%
+
+:test
+rem All arguments but the first.
+set "CV_REST="
+:next_argument
+shift /1
+if "%~1"=="" goto :run_tests
+set CV_REST=%CV_REST% %1
+goto :next_argument
+:run_tests
+cd /d "%CV_ROOT%"
+"%CV_PYTHON%" -P -s -X utf8 -m pytest %CV_REST%
+exit /b %ERRORLEVEL%
+
+:hook_not_ready
+if not "%~2"=="session-start" exit /b 0
+if exist "%CV_ENVIRONMENT%.said" exit /b 0
+if not exist "%CV_HOME%\environments" mkdir "%CV_HOME%\environments" 2>nul
+(type nul >"%CV_ENVIRONMENT%.said") 2>nul || exit /b 0
+echo {"systemMessage": "Context Vigilance is installed but not set up yet: type /cv-init (about a minute, once)."}
+exit /b 0
