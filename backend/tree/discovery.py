@@ -161,6 +161,8 @@ class _Walk:
             except OSError:
                 pass
             return None
+        if os.path.islink(folder):
+            self.linked.add(os.path.realpath(folder))
         parts = place.path.split("/")
         above = {"/".join(parts[:depth]) for depth in range(1, len(parts) + 1)}
         return _Folder(place.path, place, _LEFT_OUT if above & self.choices.excluded else "")

@@ -113,8 +113,7 @@ def _with_entries(text: str, places: list[Place]) -> str:
     start = next((i for i, line in enumerate(lines) if line.startswith("sources:")), None)
     if start is None:
         return text
-    if lines[start].split(":", 1)[1].strip() == "[]":
-        lines[start] = lines[start].replace("[]", "")
+    lines[start] = re.sub(r"^sources:\s*\[\s*\]", "sources:", lines[start])
     end = start + 1
     while end < len(lines) and (
         lines[end].startswith((" ", "- ", "#")) or lines[end].strip() in ("", "-")
@@ -164,7 +163,9 @@ def _parse(text: str, path: Path) -> list[Source]:
     except ValueError as error:  # a day such as 2026-02-30
         raise SourcesError(f"{path}: the frontmatter: {error}; put that value in quotes") from error
     entries = block.get("sources") or [] if isinstance(block, dict) else None
-    expected = f"{path}: sources: expected a list of entries with path, kind, include, note, subdirs"
+    expected = (
+        f"{path}: sources: expected a list of entries with path, kind, include, note, subdirs"
+    )
     if not isinstance(entries, list):
         raise SourcesError(f"{expected}; got something else")
     try:

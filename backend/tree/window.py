@@ -68,8 +68,8 @@ def parse_window(text: str, now: datetime) -> Window:
     return Window(since, today, f"last {name}" if count == 1 else f"last {count} {name}s")
 
 
-def parse_since(text: str, now: datetime) -> Window:
-    """Read a first day such as ``2026-05-01``.
+def parse_since(text: str, now: datetime, option: str = "--since") -> Window:
+    """Read a first day such as ``2026-05-01``; ``option`` is what an error calls it.
 
     Raises UsageError when it is not a calendar day or lies after today.
     """
@@ -80,13 +80,13 @@ def parse_since(text: str, now: datetime) -> Window:
         since = None
     if since is None:
         raise UsageError(
-            f"--since expects a day as YYYY-MM-DD, such as 2026-05-01; got {text!r}. "
+            f"{option} expects a day as YYYY-MM-DD, such as 2026-05-01; got {text!r}. "
             "For a length use --window 2w."
         )
     today = now.date()
     if since > today:
         raise UsageError(
-            f"--since {since} lies in the future; today is {today}. Give today or an earlier day."
+            f"{option} {since} lies in the future; today is {today}. Give today or an earlier day."
         )
     return Window(since, today, f"since {since}")
 

@@ -1,0 +1,164 @@
+"""The command line: gathers the commands, and turns every error into words for a person and an exit code.
+
+Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 no senior root here; 4 another writer is at work; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from backend import __version__
+from backend.commands.catchup import catch_up, nudge
+from backend.commands.demo import demo
+from backend.commands.kickoff import find
+from backend.commands.setup import config_group, dismiss, init, list_roots, undismiss
+from backend.commands.sync import status, sync
+from backend.errors import CvError, UsageError
+from backend.tree.home import cv_home
+
+INLINE = "--inline"
+"""For Claude Code's slash commands, which a failing command would abort: the arguments come on standard input, the message of
+an error goes to standard output, and the exit code is 0."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="cv")
+def cli() -> None:
+    """Context Vigilance: the right documents at hand, and what moved since last time."""
+
+
+for command in (
+    init,
+    sync,
+    find,
+    catch_up,
+    nudge,
+    config_group,
+    dismiss,
+    undismiss,
+    status,
+    list_roots,
+    demo,
+):
+    cli.add_command(command)
+cli.add_command(sync, "ingest")
+
+
+@cli.command(name="help")
+@click.argument("command", nargs=-1)
+@click.pass_context
+def help_command(context: click.Context, command: tuple[str, ...]) -> None:
+    """Say what there is, or what one command takes."""
+    assert context.parent is not None
+    target: click.Command = cli
+    for name in command:
+        found = target.get_command(context, name) if isinstance(target, click.Group) else None
+        if found is None:
+            raise UsageError(f"{' '.join(command)}: no such command; 'cv help' lists them")
+        target = found
+    with click.Context(target, info_name=" ".join(("cv", *command)), parent=None) as own:
+        click.echo(target.get_help(own))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    inline = INLINE in arguments
+    if inline:
+        arguments = [argument for argument in arguments if argument != INLINE]
+        arguments += inline_arguments(arguments, sys.stdin.read())
+    code, message = run(arguments)
+    if message:
+        print(message, file=sys.stdout if inline else sys.stderr)
+    return 0 if inline else code
+
+
+def run(arguments: list[str]) -> tuple[int, str]:
+    """Exit code, and the words of an error."""
+    try:
+        result = cli.main(args=arguments, prog_name="cv", standalone_mode=False)
+        return (result if isinstance(result, int) else 0), ""
+    except CvError as error:
+        return error.exit_code, f"cv: {error}"
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "cv"
+        return 2, f"cv: {error.format_message()}\n'{command} --help' says what it takes"
+    except click.ClickException as error:
+        return 1, f"cv: {error.format_message()}"
+    except (KeyboardInterrupt, click.Abort):
+        return 130, "cv: interrupted; nothing is lost, the next sync goes on"
+    except BrokenPipeError:
+        # The reader has gone (a pager, head). Nothing can be said any more, and Python must not try at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0, ""
+    except Exception as error:
+        return 1, f"cv: {_defect(error)}"
+
+
+def inline_arguments(arguments: list[str], text: str) -> list[str]:
+    """What a person typed after a slash command, as arguments: one text for a search, words (with quotes) otherwise."""
+    import shlex
+
+    text = text.strip()
+    if not text:
+        return []
+    if arguments[:1] in (["find"], ["search"]):
+        return ["--", text]
+    try:
+        return shlex.split(text)
+    except ValueError:  # an apostrophe, say
+        return text.split()
+
+
+def _defect(error: Exception) -> str:
+    """Keep the traceback of an error that nobody foresaw, and say where."""
+    log = cv_home() / "defects.log"
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"--- {__version__} {type(error).__name__}\n{traceback.format_exc()}\n")
+        where = f"details are in {log}; please report them"
+    except OSError:
+        where = "its details could not be written down"
+    return f"a defect in Context Vigilance ({type(error).__name__}: {error}); {where}"
+
+
+def _alone(command: str) -> int:
+    return main([command, *sys.argv[1:]])
+
+
+def cv_init() -> int:
+    return _alone("init")
+
+
+def cv_dismiss() -> int:
+    return _alone("dismiss")
+
+
+def cv_undismiss() -> int:
+    return _alone("undismiss")
+
+
+def cv_config() -> int:
+    return _alone("config")
+
+
+def cv_status() -> int:
+    return _alone("status")
+
+
+def cv_doctor() -> int:
+    return _alone("doctor")
+
+
+def cv_help() -> int:
+    return _alone("help")
+
+
+def cv_list_roots() -> int:
+    return _alone("list-roots")

@@ -1,0 +1,168 @@
+"""``cv catch-up``, ``cv nudge``."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.commands.common import (
+    coloured,
+    json_option,
+    now,
+    open_root,
+    print_json,
+    root_option,
+    width,
+)
+from backend.errors import UsageError
+from backend.schemas import Digest
+
+
+@click.command(name="catch-up")
+@click.option(
+    "--window", help="How far back: 10d, 2w, 3m, 1y (default: catch_up.window of the config)."
+)
+@click.option("--since", metavar="DATE", help="Since a day, such as 2026-05-01.")
+@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
+@click.option(
+    "--by-author",
+    metavar="NAME",
+    help="Only documents with such an author (part of the name will do).",
+)
+@click.option("--owner", metavar="NAME", help="Only documents of this owner.")
+@click.option("--not-by", metavar="NAME", help="Without the documents that only this author wrote.")
+@click.option(
+    "--max-files",
+    type=int,
+    help="Show at most so many files (default: catch_up.max_files of the config).",
+)
+@click.option(
+    "--alphabetical", is_flag=True, help="Repos, tags and files by name instead of newest first."
+)
+@click.option(
+    "--theme", type=int, metavar="N", help="Only the files of the N-th theme of the window."
+)
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write one page of HTML."
+)
+@click.option("--open", "open_page", is_flag=True, help="Open that page in the browser.")
+@click.option(
+    "--markdown", is_flag=True, help="Compact Markdown, of bounded size, for an agent's context."
+)
+@root_option
+@json_option
+def catch_up(
+    window: str | None,
+    since: str | None,
+    scope: str | None,
+    by_author: str | None,
+    owner: str | None,
+    not_by: str | None,
+    max_files: int | None,
+    alphabetical: bool,
+    theme: int | None,
+    html: Path | None,
+    open_page: bool,
+    markdown: bool,
+    root: Path | None,
+    as_json: bool,
+) -> None:
+    """What moved across the tree: repo, tag, files, newest first."""
+    from msgspec.structs import replace
+
+    from backend.catchup.digest import make_digest
+    from backend.catchup.themes import make_themes, theme_paths, wants_themes, with_themes
+    from backend.freshness.manifest import load_all_cards
+    from backend.freshness.places import load_places
+    from backend.freshness.refresh import refresh
+    from backend.freshness.vectors import document_vectors
+    from backend.render.digest_markdown import digest_markdown
+    from backend.render.digest_text import digest_text
+    from backend.tree.window import make_window
+
+    if open_page and html is None:
+        raise UsageError("--open goes with --html FILE")
+    root, config = open_root(root)
+    moment = now()
+    chosen = make_window(window or (None if since else config.catch_up.window), since, moment)
+    freshness = refresh(root, config, now=moment)
+    cards = load_all_cards(root)
+    places = load_places(root)
+    filters: dict[str, Any] = {
+        "scope": scope,
+        "repos": list(places.repos) if places else [],
+        "by_author": by_author,
+        "owner": owner,
+        "not_by": not_by,
+    }
+    shape: dict[str, Any] = {
+        "max_files": config.catch_up.max_files if max_files is None else max_files,
+        "alphabetical": alphabetical,
+    }
+    digest = make_digest(cards, chosen, **filters, **shape)
+    if theme is not None or wants_themes(digest):
+        themes = make_themes(cards, chosen, document_vectors(root), **filters)
+        if theme is not None:
+            paths = theme_paths(themes, theme)
+            digest = make_digest(cards, chosen, **filters, **shape, paths=paths)
+        else:
+            digest = with_themes(digest, themes)
+    digest = replace(digest, notes=(*digest.notes, *freshness.notes))
+    if html is not None:
+        _write_page(html, digest, open_page)
+    if as_json:
+        print_json(digest)
+    elif markdown:
+        click.echo(digest_markdown(digest), nl=False)
+    elif html is None:
+        click.echo(digest_text(digest, width=width(), colour=coloured()), nl=False)
+
+
+def _write_page(file: Path, digest: Digest, open_page: bool) -> None:
+    import webbrowser
+
+    from backend.render.page import digest_page
+    from backend.tree.files import write_atomic
+
+    file = file.expanduser().absolute()
+    write_atomic(file, digest_page(digest).encode())
+    click.echo(f"wrote {file}", err=True)
+    if open_page and not webbrowser.open(file.as_uri()):
+        click.echo("no browser could be started here; open the file by hand", err=True)
+
+
+@click.command()
+@click.argument(
+    "choice", required=False, type=click.Choice(["mute-for-today", "mute-for-week", "on", "off"])
+)
+@root_option
+@json_option
+def nudge(choice: str | None, root: Path | None, as_json: bool) -> None:
+    """Say whether the catch-up nudge speaks, mute it for a while, or switch it."""
+    from backend.catchup.nudge import mute_until
+    from backend.tree.config import change_config
+
+    root, config = open_root(root)
+    if choice is not None:
+
+        def change(raw: dict[str, Any]) -> None:
+            settings = raw.setdefault("nudge", {})
+            if choice in ("on", "off"):
+                settings |= {"state": choice, "muted_until": None}
+            else:
+                settings["muted_until"] = (
+                    mute_until(choice, now()).astimezone(UTC).isoformat().replace("+00:00", "Z")
+                )
+
+        config = change_config(root, change)
+    if as_json:
+        print_json(config.nudge)
+        return
+    muted = config.nudge.muted_until
+    silent = (
+        f", silent until {muted.astimezone():%Y-%m-%d %H:%M}" if muted and muted > now() else ""
+    )
+    click.echo(f"the catch-up nudge is {config.nudge.state}{silent}")

@@ -1,0 +1,70 @@
+"""What commands share: ``--root`` and ``--json``, the moment it is, and printing."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from backend.schemas import Config
+from backend.tree.config import load_config
+from backend.tree.root import require_root
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def root_option(function: F) -> F:
+    """``--root PATH``: the senior root, found from the current folder when it is not named."""
+    option = click.option(
+        "--root",
+        type=click.Path(path_type=Path),
+        help="The senior root (default: found from here).",
+    )
+    return option(function)
+
+
+def json_option(function: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+def open_root(root: Path | None) -> tuple[Path, Config]:
+    """The senior root and its config. Raises ``NotApplicable``, ``ConfigError``."""
+    found = require_root(root.expanduser().absolute() if root is not None else here())
+    return found, load_config(found)
+
+
+def here() -> Path:
+    """The current folder; the home folder when it has been removed from under the shell."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path.home()
+
+
+def now() -> datetime:
+    """The moment, in the local zone."""
+    return datetime.now().astimezone()
+
+
+def print_json(value: Any) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def width() -> int:
+    """Columns to print in: the terminal's, at most 120; 100 where there is none."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120) if sys.stdout.isatty() else 100
+
+
+def coloured() -> bool:
+    """Whether to colour: a terminal that was not told otherwise (https://no-color.org)."""
+    import os
+
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )

@@ -1,0 +1,80 @@
+"""Which day a document stands under: its own, its file name's, git's, and only then the day it was first indexed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backend.freshness.index import Index
+from backend.schemas import Document, DocumentDate
+from backend.tree.gitdates import git_dates
+from backend.tree.repos import Repo, head_commit, innermost_repo
+
+
+class Dating:
+    """Dates of documents in one tree. Git is asked once for each repo and commit; the index keeps what it said."""
+
+    def __init__(self, root: Path, repos: dict[str, Repo], index: Index) -> None:
+        self._root = root
+        self._repos = repos
+        self._index = index
+        self._current: set[str] = set()
+
+    def of(self, path: str, document: Document, ingested_at: int) -> DocumentDate:
+        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine."""
+        if document.date is not None:
+            return document.date
+        return self.from_outside(path, ingested_at)
+
+    def from_outside(self, path: str, ingested_at: int) -> DocumentDate:
+        """The date of a document that says none itself."""
+        moment = self._git(path)
+        if moment:
+            return DocumentDate(_day(moment), moment, "git")
+        return DocumentDate(_day(ingested_at), ingested_at, "ingest")
+
+    def refreshed(self) -> set[str]:
+        """Undated documents in repos whose commit has changed since git was last asked."""
+        changed = set()
+        for path in self._index.undated():
+            repo = self.innermost(path)
+            if repo is not None and head_commit(self._root / repo) != self._known_head(repo):
+                changed.add(path)
+        return changed
+
+    def innermost(self, path: str) -> str | None:
+        """The innermost repo that holds ``path``; the senior root's own is ''. None where there is none."""
+        if repo := innermost_repo(path, self._repos):
+            return repo
+        return "" if (self._root / ".git").exists() else None
+
+    def _git(self, path: str) -> int:
+        repo = self.innermost(path)
+        if repo is None:
+            return 0
+        self._ask(repo)
+        inner = path[len(repo) + 1 :] if repo else path
+        row = self._index.db.execute(
+            "SELECT moment FROM git_date WHERE repo = ? AND path = ?", (repo, inner)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def _known_head(self, repo: str) -> str:
+        row = self._index.db.execute("SELECT head FROM git_head WHERE repo = ?", (repo,)).fetchone()
+        return row[0] if row else ""
+
+    def _ask(self, repo: str) -> None:
+        if repo in self._current:
+            return
+        self._current.add(repo)
+        head = head_commit(self._root / repo)
+        if head == self._known_head(repo):
+            return
+        rows = [(repo, path, date.best) for path, date in git_dates(self._root / repo).items()]
+        self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
+        self._index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", rows)
+        self._index.db.execute("INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, head))
+
+
+def _day(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).date().isoformat()

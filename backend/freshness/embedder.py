@@ -1,0 +1,110 @@
+"""Text to vectors. The default is the static table that ships inside; others come by config from Chroma's registry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from backend.errors import CvError
+from backend.schemas import Embedding
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Embedder(Protocol):
+    """``name`` says which space the vectors live in: vectors of two names are never mixed in a store."""
+
+    @property
+    def name(self) -> str: ...
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """A row for each text, of length 1 (or 0 where nothing in it is known). Raises ``CvError``."""
+        ...
+
+
+def embedder_name(embedding: Embedding) -> str:
+    """The name of the embedder that ``embedding`` asks for, without loading it."""
+    if embedding.name == "static":
+        return "static-" + _static_version()
+    if not embedding.options:
+        return embedding.name
+    return f"{embedding.name} {msgspec.json.encode(embedding.options, order='sorted').decode()}"
+
+
+def load_embedder(embedding: Embedding) -> Embedder:
+    """The embedder that ``embedding`` asks for. Raises ``CvError`` when its package, key or name is missing."""
+    name = embedder_name(embedding)
+    return _Static(name) if embedding.name == "static" else _FromChroma(name, embedding)
+
+
+class _Static:
+    def __init__(self, name: str) -> None:
+        from backend.freshness.static_model import StaticModel
+
+        self.name = name
+        self._model = StaticModel.load()
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return self._model.embed(texts)
+
+
+class _FromChroma:
+    """An embedding function of Chroma's registry. Its own checks and downloads happen at the first ``embed``."""
+
+    def __init__(self, name: str, embedding: Embedding) -> None:
+        self.name = name
+        self._function = chroma_function(embedding)
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        import numpy as np
+
+        try:
+            rows = np.asarray(self._function(list(texts)), dtype=np.float32)
+        except Exception as error:  # whatever a provider's client raises; named for the person
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise CvError(
+                f"embedding.name: the embedder {self.name} failed ({reason}). Mend its settings, or go back to the "
+                "one that ships inside: cv config set embedding.name static"
+            ) from error
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def chroma_function(embedding: Embedding) -> Any:
+    """Chroma's embedding function for ``embedding``; the default one (all-MiniLM-L6-v2) for ``static``, whose space it is."""
+    from chromadb.utils import embedding_functions
+
+    if embedding.name in ("static", "minilm"):
+        return embedding_functions.DefaultEmbeddingFunction()
+    registry = embedding_functions.known_embedding_functions
+    if embedding.name not in registry:
+        raise CvError(
+            f'config.json: embedding.name: expected "static", "minilm" or one of Chroma\'s '
+            f"({', '.join(sorted(registry))}), got {embedding.name!r}"
+        )
+    if embedding.api_key_env and not os.environ.get(embedding.api_key_env):
+        raise CvError(
+            f"config.json: embedding.api_key_env: the environment variable {embedding.api_key_env} is not set"
+        )
+    options = dict(embedding.options)
+    if embedding.api_key_env:
+        options["api_key_env_var"] = embedding.api_key_env
+    try:
+        return registry[embedding.name](**options)
+    except Exception as error:  # a missing package or argument, in the provider's words
+        raise CvError(f"config.json: embedding: {embedding.name}: {error}") from error
+
+
+def _static_version() -> str:
+    """The first letters of the table's checksum, from its provenance: another table is another space."""
+    from importlib.resources import files
+
+    provenance = msgspec.json.decode(
+        files("backend.freshness").joinpath("model/PROVENANCE.json").read_bytes()
+    )
+    return str(provenance["sha256"]["table.npy"])[:8]

@@ -1,0 +1,464 @@
+"""``index.sqlite``: every indexed document with its chunks, its vectors by content, and what Chroma still has to be told.
+
+This file is the truth of the store. A document changes in it in one transaction, together with the note of what Chroma must
+drop and take in; so a kill at any moment leaves the old document or the new one, and the note says what is left to do.
+Everything can be made again from the tree: a file of another version, or a damaged one, is replaced by an empty one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from backend.errors import CvError
+from backend.freshness import lexical
+from backend.schemas import Document, ManifestEntry, PassedOver
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+SCHEMA_VERSION = "1"
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE document (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL,
+    mtime REAL NOT NULL,
+    size INTEGER NOT NULL,
+    file_hash TEXT NOT NULL,
+    repo TEXT NOT NULL,
+    undated INTEGER NOT NULL,   -- 1: its date is git's or the ingest's, so it can change while the file does not
+    preference BLOB NOT NULL,   -- what decides which of several copies is the home, as JSON
+    entry BLOB NOT NULL,    -- ManifestEntry as JSON
+    fields BLOB NOT NULL,   -- the lifted frontmatter (fm_*) as JSON, for Chroma's metadata
+    links BLOB NOT NULL     -- link targets as JSON
+);
+CREATE TABLE chunk (
+    id INTEGER PRIMARY KEY,
+    document INTEGER NOT NULL,
+    chroma_id TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL,
+    text_hash TEXT NOT NULL,
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL
+);
+CREATE INDEX chunk_document ON chunk(document, idx);
+CREATE INDEX chunk_text ON chunk(text_hash);
+CREATE UNIQUE INDEX chunk_chroma ON chunk(chroma_id);
+CREATE TABLE vector (text_hash TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE mark (mark TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (mark, path)) WITHOUT ROWID;
+CREATE INDEX mark_path ON mark(path);
+CREATE TABLE passed_over (path TEXT PRIMARY KEY, copy_of TEXT NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX passed_over_home ON passed_over(copy_of);
+CREATE TABLE git_date (repo TEXT NOT NULL, path TEXT NOT NULL, moment INTEGER NOT NULL, PRIMARY KEY (repo, path)) WITHOUT ROWID;
+CREATE TABLE git_head (repo TEXT PRIMARY KEY, head TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE to_drop (chroma_id TEXT PRIMARY KEY, role TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE to_mirror (document INTEGER PRIMARY KEY);
+"""
+
+
+class Known(Struct, frozen=True):
+    """What the index remembers of a file it has read: ``mtime`` in epoch seconds, ``size`` in bytes."""
+
+    role: str
+    mtime: float
+    size: int
+    file_hash: str
+    repo: str
+
+
+class StoredChunk(Struct, frozen=True):
+    """A chunk as it goes to Chroma."""
+
+    chroma_id: str
+    idx: int
+    heading: str
+    text: str
+    text_hash: str
+
+
+class StoredDocument(Struct, frozen=True):
+    """A document as it goes to Chroma."""
+
+    id: int
+    path: str
+    role: str
+    entry: ManifestEntry
+    fields: dict[str, Any]
+
+
+class Index:
+    """An open ``index.sqlite``. Close it, or use it in ``with``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.db = connection
+
+    @classmethod
+    def for_writing(cls, path: Path) -> Index:
+        """Open for the one writer (the caller holds the writer's lock); made anew when absent, foreign or damaged."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return cls(_open_for_writing(path))
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                raise CvError(f"{path}: locked by another program; try again") from error
+            if isinstance(error, sqlite3.OperationalError) and not _is_damaged(error):
+                raise CvError(
+                    f"{path}: could not be opened ({error}); is the folder writable?"
+                ) from error
+        for part in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+            part.unlink(missing_ok=True)
+        return cls(_open_for_writing(path))
+
+    @classmethod
+    def for_reading(cls, path: Path) -> Index | None:
+        """Open beside a possible writer, seeing its last commit. None when there is no usable index yet."""
+        for options in (
+            "mode=ro",
+            "mode=ro&immutable=1",
+        ):  # the second for a folder that cannot be written to
+            try:
+                db = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True, timeout=5.0)
+                version = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+            except sqlite3.Error:
+                continue
+            return cls(db) if version == (SCHEMA_VERSION,) else None
+        return None
+
+    def close(self) -> None:
+        self.db.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the block, or nothing of it."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        self.db.execute("COMMIT")
+
+    # --- facts about the store -------------------------------------------------------------------------------------
+
+    def fact(self, key: str) -> str:
+        """A remembered fact, empty when there is none."""
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def set_fact(self, key: str, value: str) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    # --- what is known ---------------------------------------------------------------------------------------------
+
+    def known(self) -> dict[str, Known]:
+        """Every indexed document by path."""
+        rows = self.db.execute("SELECT path, role, mtime, size, file_hash, repo FROM document")
+        return {row[0]: Known(*row[1:]) for row in rows}
+
+    def passed_over(self) -> dict[str, PassedOver]:
+        """Every file that was read and deliberately not indexed, by path."""
+        decode = msgspec.json.Decoder(PassedOver).decode
+        return {
+            path: decode(entry)
+            for path, entry in self.db.execute("SELECT path, entry FROM passed_over")
+        }
+
+    def entries(self, role: str) -> Iterator[tuple[str, bytes]]:
+        """Path and ManifestEntry (as JSON) of each document of ``role``, in order of path."""
+        yield from self.db.execute(
+            "SELECT path, entry FROM document WHERE role = ? ORDER BY path", (role,)
+        )
+
+    def entry(self, path: str) -> ManifestEntry | None:
+        row = self.db.execute("SELECT entry FROM document WHERE path = ?", (path,)).fetchone()
+        return msgspec.json.decode(row[0], type=ManifestEntry) if row else None
+
+    def chunk_count(self, role: str) -> int:
+        query = "SELECT count(*) FROM chunk JOIN document d ON d.id = document WHERE d.role = ?"
+        return int(self.db.execute(query, (role,)).fetchone()[0])
+
+    def copies_of(self, path: str) -> list[str]:
+        """Files that are passed over as copies of ``path``."""
+        rows = self.db.execute(
+            "SELECT path FROM passed_over WHERE copy_of = ? ORDER BY path", (path,)
+        )
+        return [row[0] for row in rows]
+
+    def all_copies(self) -> dict[str, list[str]]:
+        """For each document that has copies, their paths in order."""
+        copies: dict[str, list[str]] = {}
+        for path, home in self.db.execute(
+            "SELECT path, copy_of FROM passed_over WHERE copy_of != '' ORDER BY path"
+        ):
+            copies.setdefault(home, []).append(path)
+        return copies
+
+    def undated(self) -> list[str]:
+        """Documents whose date is git's or the ingest's."""
+        return [
+            row[0]
+            for row in self.db.execute("SELECT path FROM document WHERE undated ORDER BY path")
+        ]
+
+    def preference(self, path: str) -> list[Any]:
+        row = self.db.execute("SELECT preference FROM document WHERE path = ?", (path,)).fetchone()
+        return list(msgspec.json.decode(row[0]))
+
+    def marked(self, marks: Iterable[str]) -> set[str]:
+        """Paths of the indexed documents that carry any of ``marks``."""
+        found: set[str] = set()
+        for mark in marks:
+            found.update(
+                row[0] for row in self.db.execute("SELECT path FROM mark WHERE mark = ?", (mark,))
+            )
+        return found
+
+    def marks(self, path: str) -> set[str]:
+        return {row[0] for row in self.db.execute("SELECT mark FROM mark WHERE path = ?", (path,))}
+
+    # --- changing a document ---------------------------------------------------------------------------------------
+
+    def put(
+        self,
+        path: str,
+        role: str,
+        document: Document,
+        entry: ManifestEntry,
+        *,
+        file_hash: str,
+        fields: dict[str, Any],
+        marks: Sequence[str],
+        preference: Sequence[Any],
+        text_hashes: Sequence[str],
+    ) -> int:
+        """Take ``document`` in, in place of what was there, and note what Chroma has to do. Returns its number.
+
+        ``marks`` and ``preference`` as ``documents.copies`` gives them; ``text_hashes``: one for each chunk, under which
+        its vector is kept.
+        """
+        self.remove(path)
+        encode = msgspec.json.encode
+        row = {
+            "path": path,
+            "role": role,
+            "mtime": entry.mtime,
+            "size": entry.size,
+            "file_hash": file_hash,
+            "repo": entry.repo,
+            "undated": entry.date_from in ("git", "ingest"),
+            "preference": encode(preference),
+            "entry": encode(entry),
+            "fields": encode(fields),
+            "links": encode(document.links),
+        }
+        names = ", ".join(row)
+        cursor = self.db.execute(
+            f"INSERT INTO document ({names}) VALUES ({', '.join('?' * len(row))})",
+            tuple(row.values()),
+        )
+        number = cursor.lastrowid
+        assert number is not None
+        for chunk, text_hash in zip(document.chunks, text_hashes, strict=True):
+            chroma_id = f"{entry.repo}::{path}::{chunk.index:04d}"
+            self.db.execute(
+                "INSERT INTO chunk (document, chroma_id, idx, heading, text, text_hash, start_line, end_line) "
+                "VALUES (?,?,?,?,?,?,?,?)",
+                (
+                    number,
+                    chroma_id,
+                    chunk.index,
+                    chunk.heading,
+                    chunk.text,
+                    text_hash,
+                    chunk.start_line,
+                    chunk.end_line,
+                ),
+            )
+            self.db.execute(
+                "DELETE FROM to_drop WHERE chroma_id = ? AND role = ?", (chroma_id, role)
+            )
+        lexical.add(self.db, number, path, entry, document)
+        self.db.executemany(
+            "INSERT OR IGNORE INTO mark VALUES (?, ?)", [(mark, path) for mark in marks]
+        )
+        self.db.execute("INSERT OR IGNORE INTO to_mirror VALUES (?)", (number,))
+        return number
+
+    def remove(self, path: str) -> bool:
+        """Take a document out, or forget that a file was passed over. True when a document was there."""
+        self.db.execute("DELETE FROM passed_over WHERE path = ?", (path,))
+        row = self.db.execute("SELECT id, role FROM document WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            return False
+        number, role = row
+        self.db.execute(
+            "INSERT OR IGNORE INTO to_drop SELECT chroma_id, ? FROM chunk WHERE document = ?",
+            (role, number),
+        )
+        lexical.remove(self.db, number)
+        for statement in (
+            "DELETE FROM chunk WHERE document = ?",
+            "DELETE FROM to_mirror WHERE document = ?",
+            "DELETE FROM document WHERE id = ?",
+        ):
+            self.db.execute(statement, (number,))
+        self.db.execute("DELETE FROM mark WHERE path = ?", (path,))
+        return True
+
+    def pass_over(self, path: str, entry: PassedOver) -> bool:
+        """Remember that a file is deliberately not indexed. True when a document of that path had to go for it."""
+        was_there = self.remove(path)
+        self.db.execute(
+            "INSERT INTO passed_over VALUES (?, ?, ?)",
+            (path, entry.copy_of, msgspec.json.encode(entry)),
+        )
+        return was_there
+
+    def touch(self, path: str, mtime: float, size: int) -> bool:
+        """A file has another mtime but the same bytes. False when the index has no document of that path."""
+        entry = self.entry(path)
+        if entry is None:
+            return False
+        entry = msgspec.structs.replace(entry, mtime=mtime, size=size)
+        row = (mtime, size, msgspec.json.encode(entry), path)
+        self.db.execute("UPDATE document SET mtime = ?, size = ?, entry = ? WHERE path = ?", row)
+        return True
+
+    def redate(self, path: str, entry: ManifestEntry) -> None:
+        """A document whose date comes from outside (git) has another one; its text stays as it is."""
+        self.db.execute(
+            "UPDATE document SET entry = ? WHERE path = ?", (msgspec.json.encode(entry), path)
+        )
+        self.db.execute(
+            "INSERT OR IGNORE INTO to_mirror SELECT id FROM document WHERE path = ?", (path,)
+        )
+
+    # --- vectors ---------------------------------------------------------------------------------------------------
+
+    def chunks_without_vector(
+        self, documents: Sequence[int] | None = None
+    ) -> dict[str, tuple[str, str]]:
+        """Texts (with their role) that have no vector yet, by hash; of ``documents``, or of the whole index."""
+        query = (
+            "SELECT c.text_hash, c.text, d.role FROM chunk c JOIN document d ON d.id = c.document "
+            "WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.text_hash = c.text_hash)"
+        )
+        if documents is None:
+            return {h: (text, role) for h, text, role in self.db.execute(query)}
+        found = {}
+        for number in documents:
+            for h, text, role in self.db.execute(query + " AND d.id = ?", (number,)):
+                found[h] = (text, role)
+        return found
+
+    def forget_vectors(self) -> None:
+        self.db.execute("DELETE FROM vector")
+
+    def put_vectors(self, text_hashes: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
+        rows = [(h, vector.tobytes()) for h, vector in zip(text_hashes, vectors, strict=True)]
+        self.db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
+
+    def drop_unused_vectors(self) -> None:
+        """Vectors of text that is no longer in any chunk."""
+        self.db.execute("DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
+
+    # --- what Chroma still has to be told --------------------------------------------------------------------------
+
+    def to_drop(self, role: str) -> list[str]:
+        return [
+            row[0]
+            for row in self.db.execute("SELECT chroma_id FROM to_drop WHERE role = ?", (role,))
+        ]
+
+    def dropped(self, chroma_ids: Sequence[str]) -> None:
+        self.db.executemany("DELETE FROM to_drop WHERE chroma_id = ?", [(i,) for i in chroma_ids])
+
+    def to_mirror(self) -> list[int]:
+        return [
+            row[0] for row in self.db.execute("SELECT document FROM to_mirror ORDER BY document")
+        ]
+
+    def mirrored(self, documents: Sequence[int]) -> None:
+        self.db.executemany("DELETE FROM to_mirror WHERE document = ?", [(d,) for d in documents])
+
+    def mirror_again(self) -> None:
+        """Everything has to go to Chroma anew, and nothing is left to drop there."""
+        self.db.execute("DELETE FROM to_drop")
+        self.db.execute("INSERT OR IGNORE INTO to_mirror SELECT id FROM document")
+
+    def stored_path(self, number: int) -> str:
+        return str(
+            self.db.execute("SELECT path FROM document WHERE id = ?", (number,)).fetchone()[0]
+        )
+
+    def stored(
+        self, number: int
+    ) -> tuple[StoredDocument, list[StoredChunk], npt.NDArray[np.float32]]:
+        """A document with its chunks and their vectors (a row each)."""
+        import numpy as np
+
+        path, role, entry, fields = self.db.execute(
+            "SELECT path, role, entry, fields FROM document WHERE id = ?", (number,)
+        ).fetchone()
+        rows = self.db.execute(
+            "SELECT chroma_id, idx, heading, text, c.text_hash, data FROM chunk c "
+            "JOIN vector v ON v.text_hash = c.text_hash WHERE document = ? ORDER BY idx",
+            (number,),
+        ).fetchall()
+        document = StoredDocument(
+            number,
+            path,
+            role,
+            msgspec.json.decode(entry, type=ManifestEntry),
+            msgspec.json.decode(fields),
+        )
+        vectors = np.frombuffer(b"".join(row[5] for row in rows), dtype=np.float32)
+        return document, [StoredChunk(*row[:5]) for row in rows], vectors.reshape(len(rows), -1)
+
+
+def _open_for_writing(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=10.0, isolation_level=None)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")  # erased text is overwritten, not only unlinked
+        tables = {
+            row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+        if not tables:
+            db.executescript(
+                f"BEGIN; {_SCHEMA} {lexical.SCHEMA} INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}'); COMMIT;"
+            )
+        elif db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone() != (
+            SCHEMA_VERSION,
+        ):
+            raise sqlite3.DatabaseError("another version")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _is_damaged(error: sqlite3.OperationalError) -> bool:
+    return any(
+        word in str(error)
+        for word in ("malformed", "no such table", "not a database", "no such column")
+    )

@@ -1,0 +1,135 @@
+"""Bringing Chroma in line with the index. Interrupted anywhere, the next run does what is left, from the index's own notes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from backend.freshness.index import Index, StoredChunk, StoredDocument
+from backend.freshness.places import chroma_path
+from backend.freshness.store import Store, StoreError, writing
+from backend.schemas import ROLES, Config
+
+BATCH = 1000
+"""Chunks in one upsert: some 2 seconds of Chroma's time, which a kill can cost."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of documents done and the number of all."""
+
+
+def mirror(root: Path, config: Config, index: Index, progress: Progress) -> list[str]:
+    """Tell Chroma what ``index`` has noted for it. Returns notes for the report.
+
+    A store that is missing, foreign (another index wrote it) or refuses an operation is made anew from the index, vectors
+    included: nothing is read or embedded again. Raises ``StoreError`` when that fails too.
+    """
+    whole = _token(root) == index.fact("chroma") != "" and index.fact("names") == _names(config)
+    if whole and not index.to_mirror() and not any(index.to_drop(role) for role in ROLES):
+        return []
+    if whole:
+        try:
+            _update(root, config, index, progress)
+            return []
+        except StoreError as error:
+            notes = [f"the Chroma store was made anew ({error})"]
+    else:
+        notes = ["the Chroma store was made anew"] if index.fact("chroma") else []
+    _rebuild(root, config, index, progress)
+    return notes
+
+
+def _update(root: Path, config: Config, index: Index, progress: Progress) -> None:
+    with writing(root, config) as store:
+        _apply(store, index, progress)
+        store.settle(ROLES)
+
+
+def _rebuild(root: Path, config: Config, index: Index, progress: Progress) -> None:
+    with index.transaction():
+        index.mirror_again()
+        index.set_fact("chroma", "")
+    with writing(root, config) as store:
+        for name in index.fact("names").split():  # as the config called them before
+            store.drop(name)
+        for role in ROLES:
+            store.reset(role)
+        _apply(store, index, progress)
+        store.settle(ROLES)
+    token = uuid.uuid4().hex
+    _token_path(root).write_text(token)
+    index.set_fact("names", _names(config))
+    index.set_fact("chroma", token)
+
+
+def _apply(store: Store, index: Index, progress: Progress) -> None:
+    for role in ROLES:
+        if ids := index.to_drop(role):
+            store.delete(role, ids)
+            with index.transaction():
+                index.dropped(ids)
+    todo = index.to_mirror()
+    batch: dict[str, list[tuple[StoredDocument, StoredChunk, Any]]] = {role: [] for role in ROLES}
+    done: list[int] = []
+    for count, number in enumerate(todo, 1):
+        document, chunks, vectors = index.stored(number)
+        batch[document.role] += [
+            (document, chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)
+        ]
+        done.append(number)
+        if sum(map(len, batch.values())) >= BATCH or count == len(todo):
+            for role, rows in batch.items():
+                _upsert(store, role, rows)
+                rows.clear()
+            with index.transaction():
+                index.mirrored(done)
+            done.clear()
+            progress(count, len(todo))
+
+
+def _upsert(store: Store, role: str, rows: list[tuple[StoredDocument, StoredChunk, Any]]) -> None:
+    import numpy as np
+
+    if rows:
+        store.upsert(
+            role,
+            [chunk.chroma_id for _, chunk, _ in rows],
+            [chunk.text for _, chunk, _ in rows],
+            np.stack([vector for _, _, vector in rows]),
+            [metadata(document, chunk) for document, chunk, _ in rows],
+        )
+
+
+def metadata(document: StoredDocument, chunk: StoredChunk) -> dict[str, Any]:
+    """What a chunk carries in Chroma. Every key is always given, None where there is nothing: an upsert merges, so that a
+    key left out would keep its old value.
+    """
+    return {
+        "source_path": document.path,
+        "source_repo_slug": document.entry.repo,
+        "role": document.role,
+        "kind": document.entry.kind,
+        "chunk_index": chunk.idx,
+        "heading": chunk.heading or None,
+        "modified_at": document.entry.modified_at,
+        "ingested_at": document.entry.ingested_at,
+        **document.fields,
+    }
+
+
+def _names(config: Config) -> str:
+    """How the config calls the collections; a name holds no blank."""
+    return " ".join(getattr(config.collections, role.replace("-", "_")) for role in ROLES)
+
+
+def _token_path(root: Path) -> Path:
+    return chroma_path(root) / "context-vigilance.txt"
+
+
+def _token(root: Path) -> str:
+    """What ties a Chroma folder to the index that filled it."""
+    try:
+        return _token_path(root).read_text()
+    except OSError:
+        return "none"

@@ -1,0 +1,161 @@
+"""Chroma, behind one seam: the only module that imports it.
+
+Several processes must not use a persistent client at once without a lock (two writers corrupt it, a reader beside a writer
+can too), and a client that lives longer than an operation reads stale vectors. So each use takes the lock, opens the store
+anew, and lets go of both at its end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import CvError
+from backend.freshness.embedder import chroma_function
+from backend.freshness.places import chroma_path
+from backend.schemas import Config
+from backend.tree.lock import exclusive, shared
+from backend.tree.root import KIT_FOLDER
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+UPSERT_LIMIT = 5000
+"""Records a call. Chroma refuses more than 5,461 (SQLite's variables)."""
+
+_BULK = {"sync_threshold": 10_000, "batch_size": 5_000}
+_STEADY = {"sync_threshold": 3, "batch_size": 2}
+"""How many records Chroma keeps in its log before the vectors are written. A low number leaves readers nothing to replay and
+purges deleted text from the log at once; it costs an index write per sync, so that a bulk load wants a high one."""
+
+_READER_WAITS = 2.0
+_WRITER_WAITS = 60.0
+"""Seconds until the lock counts as taken: a reader has another way to answer, a writer should get its turn."""
+
+
+class Store:
+    """An open Chroma, valid within ``reading`` or ``writing``."""
+
+    def __init__(self, client: Any, config: Config) -> None:
+        self._client = client
+        self._config = config
+
+    def _name(self, role: str) -> str:
+        return str(getattr(self._config.collections, role.replace("-", "_")))
+
+    def _collection(self, role: str) -> Any:
+        return self._client.get_or_create_collection(
+            self._name(role),
+            embedding_function=chroma_function(self._config.embedding),
+            configuration={"hnsw": {"space": "cosine", **_BULK}},
+        )
+
+    def reset(self, role: str) -> None:
+        """Make the role's collection anew, empty."""
+        self.drop(self._name(role))
+        self._collection(role)
+
+    def drop(self, name: str) -> None:
+        """Delete a collection; one that is not there doesn't matter."""
+        if name in {collection.name for collection in self._client.list_collections()}:
+            self._client.delete_collection(name)
+
+    def upsert(
+        self,
+        role: str,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        vectors: npt.NDArray[np.float32],
+        metadatas: Sequence[dict[str, Any]],
+    ) -> None:
+        collection = self._collection(role)
+        for start in range(0, len(ids), UPSERT_LIMIT):
+            part = slice(start, start + UPSERT_LIMIT)
+            collection.upsert(
+                ids=list(ids[part]),
+                documents=list(texts[part]),
+                embeddings=vectors[part],
+                metadatas=list(metadatas[part]),
+            )
+
+    def delete(self, role: str, ids: Sequence[str]) -> None:
+        """Delete records; ids that are not there don't matter."""
+        collection = self._collection(role)
+        for start in range(0, len(ids), UPSERT_LIMIT):
+            collection.delete(ids=list(ids[start : start + UPSERT_LIMIT]))
+
+    def ids(self, role: str) -> set[str]:
+        return set(self._collection(role).get(include=[])["ids"])
+
+    def count(self, role: str) -> int:
+        return int(self._collection(role).count())
+
+    def query(
+        self, role: str, vector: npt.NDArray[np.float32], limit: int
+    ) -> list[tuple[str, float]]:
+        """The ``limit`` nearest chunks: id and cosine similarity, nearest first."""
+        collection = self._collection(role)
+        found = collection.query(query_embeddings=[vector], n_results=limit, include=["distances"])
+        return [(i, 1.0 - d) for i, d in zip(found["ids"][0], found["distances"][0], strict=True)]
+
+    def settle(self, roles: Sequence[str], *, steady: bool = True) -> None:
+        """Leave nothing for readers to write: log and vectors are brought in line, then read once."""
+        for role in roles:
+            collection = self._collection(role)
+            if steady:
+                collection.modify(configuration={"hnsw": _STEADY})
+            if collection.count():
+                size = collection.get(limit=1, include=["embeddings"])["embeddings"]
+                collection.query(query_embeddings=[size[0]], n_results=1, include=[])
+
+
+@contextmanager
+def reading(root: Path, config: Config) -> Iterator[Store]:
+    """Chroma for queries, beside other readers. Raises ``Busy`` while a writer is at it, ``CvError`` when it can't be opened."""
+    lock = shared(_lock_path(root), seconds=_READER_WAITS, busy="Chroma is being written to")
+    with lock, _open(root, config) as store:
+        yield store
+
+
+@contextmanager
+def writing(root: Path, config: Config) -> Iterator[Store]:
+    """Chroma for the one writer, alone."""
+    lock = exclusive(
+        _lock_path(root), seconds=_WRITER_WAITS, busy="Chroma is in use by another program"
+    )
+    with lock, _open(root, config) as store:
+        yield store
+
+
+@contextmanager
+def _open(root: Path, config: Config) -> Iterator[Store]:
+    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
+    import chromadb
+    from chromadb.api.shared_system_client import SharedSystemClient
+    from chromadb.config import Settings
+
+    SharedSystemClient.clear_system_cache()
+    try:
+        settings = Settings(anonymized_telemetry=False)
+        client = chromadb.PersistentClient(str(chroma_path(root)), settings=settings)
+        yield Store(client, config)
+    except (CvError, OSError, KeyboardInterrupt):
+        raise
+    except (
+        Exception
+    ) as error:  # Chroma's own errors have no common base; a person needs the words, not the class
+        raise StoreError(f"Chroma at {chroma_path(root)}: {error}") from error
+    finally:
+        SharedSystemClient.clear_system_cache()
+
+
+class StoreError(CvError):
+    """Chroma refused an operation, or its folder is damaged."""
+
+
+def _lock_path(root: Path) -> Path:
+    return root / KIT_FOLDER / "chroma.lock"

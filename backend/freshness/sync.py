@@ -1,0 +1,268 @@
+"""``cv sync``: one run that brings index, Chroma and manifests in line with the disk."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from backend.freshness.changes import Changes, find_changes
+from backend.freshness.dating import Dating
+from backend.freshness.embedder import Embedder, embedder_name, load_embedder
+from backend.freshness.index import Index
+from backend.freshness.intake import Intake, Outcome
+from backend.freshness.manifest import manifests_stamp, write_manifests
+from backend.freshness.mirror import mirror
+from backend.freshness.places import index_path, load_places, save_places
+from backend.schemas import ROLES, Config, RoleReport, SyncReport
+from backend.tree.discovery import Tree, discover, look_at
+from backend.tree.lock import exclusive
+from backend.tree.root import KIT_FOLDER
+from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources
+
+WALK_AGAIN = 600.0
+"""Seconds after which a quick sync looks for new document folders too, not only at the known ones."""
+
+EMBED_BATCH = 512
+"""Chunks embedded at once when all have to be (another embedder)."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+def silent(step: str, done: int, total: int) -> None:
+    """A ``Progress`` that shows nothing."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How to sync. ``quick``: look only into known document folders unless it is time to walk again; ``rebuild``: read,
+    embed and store everything anew; ``max_seconds``: stop between batches after so long, the next run goes on.
+    """
+
+    quick: bool = False
+    rebuild: bool = False
+    roles: tuple[str, ...] = ROLES
+    max_seconds: float = float("inf")
+
+
+def sync(
+    root: Path,
+    config: Config,
+    *,
+    now: datetime,
+    options: Options = Options(),  # noqa: B008 - frozen
+    progress: Progress = silent,
+) -> SyncReport:
+    """Bring the store in line with the tree below ``root``; ``now`` (aware) is the moment new documents count as indexed.
+
+    Raises ``Busy`` at once when another writer is at work, ``CvError`` when nothing can be done at all. A file that fails
+    is named in the report, keeps what the store has of it, and is tried again by the next run.
+    """
+    started = time.monotonic()
+    lock = root / KIT_FOLDER / "writer.lock"
+    with exclusive(
+        lock,
+        seconds=0,
+        busy="another sync of this tree is at work; it will take in what has changed",
+    ):
+        tree, notes = look(root, config, now=now, quick=options.quick)
+        with Index.for_writing(index_path(root)) as index:
+            run = _Run(
+                root, config, index, tree, now, options, progress, started + options.max_seconds
+            )
+            return run.report(started, notes)
+
+
+def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tree, list[str]]:
+    """The tree as it is, and notes; a full walk also appends new folders to ``sources.md``."""
+    known = load_places(root) if quick else None
+    if known is not None and 0 <= now.timestamp() - known.walked_at < WALK_AGAIN:
+        return look_at(root, config, known.places, known.repos, known.choices), []
+    sources = load_sources(root)
+    chosen = choices(sources)
+    tree = discover(root, config, chosen)
+    notes = []
+    try:
+        new = add_places(root, sources, tree.places)
+    except SourcesError as error:  # the list is right, only nothing can be added to it
+        new = []
+        notes.append(str(error))
+    if new and sources:
+        notes.append(
+            f"sources.md: {len(new)} new: {', '.join(new[:5])}{' …' if len(new) > 5 else ''}"
+        )
+    notes += [f"sources.md: {path} is no longer there" for path in gone(root, sources)]
+    notes += [
+        f"{path or root}: could not be read; what the index has of it is kept"
+        for path in tree.unreadable[:5]
+    ]
+    save_places(root, tree, chosen, walked_at=now.timestamp())
+    return tree, notes
+
+
+class _Run:
+    def __init__(
+        self,
+        root: Path,
+        config: Config,
+        index: Index,
+        tree: Tree,
+        now: datetime,
+        options: Options,
+        progress: Progress,
+        deadline: float,
+    ) -> None:
+        self.root, self.config, self.index, self.tree = root, config, index, tree
+        self.now, self.options, self.progress, self.deadline = now, options, progress, deadline
+        self.notes: list[str] = []
+        self._embedder: Embedder | None = None
+
+    def embedder(self) -> Embedder:
+        if self._embedder is None:
+            self._embedder = load_embedder(self.config.embedding)
+        return self._embedder
+
+    def report(self, started: float, notes: list[str]) -> SyncReport:
+        entered = self.start_over() if self.options.rebuild else {}
+        self.follow_embedder()
+        changes = find_changes(self.tree, self.index, self.options.roles)
+        stale = Dating(self.root, self.tree.repos, self.index).refreshed()
+        if changes.to_read or changes.gone or stale:
+            self.index.set_fact("manifests", "")  # before anything changes: a kill may come later
+        outcome = self.take_in(changes, entered)
+        self.redate(stale - outcome.indexed - outcome.updated)
+        if self.index.to_mirror() or any(self.index.to_drop(role) for role in ROLES):
+            with self.index.transaction():
+                self.index.drop_unused_vectors()
+        before = self.index.db.total_changes
+        notes = notes + mirror(self.root, self.config, self.index, self.step("storing"))
+        if self.index.db.total_changes > before or self.index.fact("manifests") != manifests_stamp(
+            self.root
+        ):
+            write_manifests(self.root, self.index)
+            self.index.set_fact("manifests", manifests_stamp(self.root))
+        return SyncReport(
+            roles={role: self.role_report(role, changes, outcome) for role in self.options.roles},
+            seconds=round(time.monotonic() - started, 3),
+            embedder=embedder_name(self.config.embedding),
+            notes=(*notes, *self.notes),
+        )
+
+    def start_over(self) -> dict[tuple[str, str], int]:
+        """Empty the index. When each file (with its bytes) was first indexed is kept: a rebuild is not news."""
+        entered = {}
+        for path, known in self.index.known().items():
+            entry = self.index.entry(path)
+            assert entry is not None
+            entered[path, known.file_hash] = entry.ingested_at
+        if set(self.options.roles) != set(ROLES):
+            self.forget_roles()
+            return entered
+        self.index.close()
+        for suffix in ("", "-wal", "-shm"):
+            index_path(self.root).with_name(f"index.sqlite{suffix}").unlink(missing_ok=True)
+        self.index.db = Index.for_writing(index_path(self.root)).db
+        return entered
+
+    def forget_roles(self) -> None:
+        """Take the documents of the roles in hand out, so that they are read and embedded anew; the others stay."""
+        known = self.index.known() | self.index.passed_over()
+        with self.index.transaction():
+            for path, entry in known.items():
+                if entry.role in self.options.roles:
+                    self.index.remove(path)
+            self.index.drop_unused_vectors()
+
+    def follow_embedder(self) -> None:
+        """Vectors of another embedder than the configured one are made anew, from the text that the index has."""
+        name = embedder_name(self.config.embedding)
+        before = self.index.fact("embedder")
+        if before != name:
+            if before:
+                self.embedder()  # so that one that can't be loaded leaves the store as it is
+                self.notes.append(
+                    f"the embedder changed from {before} to {name}: all vectors are made anew"
+                )
+            with self.index.transaction():
+                self.index.forget_vectors()
+                self.index.set_fact("embedder", name)
+                self.index.set_fact("chroma", "")
+        missing = list(self.index.chunks_without_vector().items())
+        for start in range(0, len(missing), EMBED_BATCH):
+            batch = missing[start : start + EMBED_BATCH]
+            vectors = self.embedder().embed([text for _, (text, _) in batch])
+            with self.index.transaction():
+                self.index.put_vectors([h for h, _ in batch], vectors)
+            self.progress("embedding", start + len(batch), len(missing))
+
+    def take_in(self, changes: Changes, entered: dict[tuple[str, str], int]) -> Outcome:
+        intake = Intake(
+            self.root, self.tree, self.index, self.embedder, now=self.now, entered=entered
+        )
+        intake.remove(changes.gone)
+        intake.add(changes.to_read)
+        total = intake.left()
+        while intake.left():
+            if time.monotonic() > self.deadline:
+                self.notes.append(
+                    f"stopped after its time; {intake.left()} files follow at the next sync"
+                )
+                break
+            intake.run_batch()
+            self.progress("reading", max(0, total - intake.left()), total)
+        return intake.outcome
+
+    def redate(self, stale: set[str]) -> None:
+        """Documents without a date of their own follow git's, when their repo has moved to another commit."""
+        dating = Dating(self.root, self.tree.repos, self.index)
+        if not stale:
+            return
+        with self.index.transaction():
+            for path in sorted(stale):
+                entry = self.index.entry(path)
+                if entry is None:  # gone, or passed over by now
+                    continue
+                date = dating.from_outside(path, entry.ingested_at)
+                if (date.day, date.epoch) != (entry.date, entry.modified_at):
+                    new = replace(
+                        entry, date=date.day, modified_at=date.epoch, date_from=date.source
+                    )
+                    self.index.redate(path, new)
+
+    def step(self, name: str) -> Callable[[int, int], None]:
+        return lambda done, total: self.progress(name, done, total)
+
+    def role_report(self, role: str, changes: Changes, outcome: Outcome) -> RoleReport:
+        files = self.tree.files
+        known_roles = {path: known.role for path, known in self.index.known().items()}
+
+        def count(paths: set[str]) -> int:
+            return sum(
+                known_roles.get(path, files[path].role if path in files else "") == role
+                for path in paths
+            )
+
+        # Stamps may say unchanged, and then a file is folded into one that has come.
+        unchanged = changes.unchanged | outcome.unchanged
+        unchanged -= outcome.updated | outcome.removed.keys()
+        passed_over = Counter(
+            entry.reason for entry in self.index.passed_over().values() if entry.role == role
+        )
+        skipped = self.tree.skipped[role] + passed_over
+        return RoleReport(
+            indexed=count(outcome.indexed),
+            updated=count(outcome.updated),
+            unchanged=count(unchanged),
+            removed=sum(r == role for r in outcome.removed.values()),
+            failed=tuple(
+                f for path, f in sorted(outcome.failed.items()) if files[path].role == role
+            ),
+            skipped=dict(sorted(skipped.items())),
+            chunks=self.index.chunk_count(role),
+            embedded=outcome.embedded.get(role, 0),
+        )

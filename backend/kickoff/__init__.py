@@ -1,0 +1,1 @@
+"""Loop 1: from the words of a task to the files a person would load."""

@@ -1,0 +1,126 @@
+"""Scoring bags of words: BM25 over chunks, over whole documents, and over cards."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from backend.freshness.lexical import Bags, Words
+from backend.freshness.words import word_id, words
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_K1, _B = 1.2, 0.75
+"""BM25's customary saturation and length constants; flat between 0.9 and 2.5, 0.6 and 0.9 on the real tree's 53 tasks."""
+
+_BEST_CHUNKS = 3
+"""A document's chunk score is the sum of its three best: the best one alone, or all of them, lose .02 to .04 of recall@5."""
+
+
+class Query(Struct, frozen=True):
+    """The words of a task: sorted ids, how often each was said (twice counts no more than that), and the words themselves."""
+
+    ids: npt.NDArray[np.uint32]
+    weight: Floats
+    words: list[str]
+
+    @classmethod
+    def of(cls, text: str) -> Query | None:
+        """None when ``text`` has no word that says anything."""
+        asked = Counter(words(text))
+        by_id = {word_id(word): word for word in asked}
+        ids = np.array(sorted(by_id), np.uint32)
+        if not len(ids):
+            return None
+        said = [by_id[int(i)] for i in ids]
+        return cls(ids, np.minimum(np.array([asked[word] for word in said], np.float64), 2.0), said)
+
+
+class Views(Struct, frozen=True):
+    """Scores a document: each view's from 0 to 1. ``best`` is the row of its best chunk (-1: none matched), ``found`` how
+    often each word of the query (a row) occurs in each document (a column), ``rarity`` the words' inverse document frequency.
+    """
+
+    chunk: Floats
+    document: Floats
+    card: Floats
+    best: Ints
+    found: Floats
+    rarity: Floats
+
+
+def score(words: Words, query: Query, shown: npt.NDArray[np.bool_]) -> Views:
+    """How well each document matches ``query``, in three views that each see what the others miss.
+
+    Documents that are not ``shown`` score nothing and set no scale.
+    """
+    documents = len(words.number)
+    in_chunk = _occurrences(words.chunk, query)
+    in_extra = _occurrences(words.extra, query)
+    by_chunk, best = _best_chunks(
+        _bm25(in_chunk, query, words.chunk.length), words.chunk_document, documents
+    )
+    found = np.zeros((len(query.ids), documents))
+    np.add.at(found, (in_chunk[0], words.chunk_document[in_chunk[1]]), in_chunk[2])
+    np.add.at(found, (in_extra[0], in_extra[1]), in_extra[2])
+    found[:, ~shown] = 0
+    which, where = np.nonzero(found)
+    length = np.bincount(words.chunk_document, words.chunk.length, documents) + words.extra.length
+    by_document = _bm25((which, where, found[which, where]), query, length)
+    by_card = _bm25(_occurrences(words.card, query), query, words.card.length)
+    return Views(
+        chunk=to_one(by_chunk * shown),
+        document=to_one(by_document * shown),
+        card=to_one(by_card * shown),
+        best=best,
+        found=found,
+        rarity=_rarity(documents, (found > 0).sum(axis=1)),
+    )
+
+
+def to_one(scores: Floats) -> Floats:
+    """Divided by the largest, so that views whose scales differ can be added."""
+    largest = scores.max(initial=0.0)
+    return scores / largest if largest > 0 else scores
+
+
+def _occurrences(bags: Bags, query: Query) -> tuple[Ints, Ints, Floats]:
+    """Every occurrence of the query's words: which word, in which bag, how often."""
+    low = np.zeros(
+        65536, bool
+    )  # a first sieve over 16 bits, several times faster than searching every word
+    low[query.ids & 0xFFFF] = True
+    at = np.flatnonzero(low[bags.word & np.uint32(0xFFFF)])
+    which = np.minimum(np.searchsorted(query.ids, bags.word[at]), len(query.ids) - 1)
+    real = query.ids[which] == bags.word[at]
+    return which[real], bags.unit[at[real]], bags.count[at[real]].astype(np.float64)
+
+
+def _bm25(occurrences: tuple[Ints, Ints, Floats], query: Query, length: Floats) -> Floats:
+    which, unit, count = occurrences
+    rarity = _rarity(len(length), np.bincount(which, minlength=len(query.ids))) * query.weight
+    mean = max(float(length.mean()) if len(length) else 1.0, 1.0)
+    gain = rarity[which] * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length[unit] / mean))
+    return np.bincount(unit, gain, len(length))
+
+
+def _rarity(units: int, having: npt.NDArray[np.integer]) -> Floats:
+    """Inverse document frequency as BM25 has it, never below zero."""
+    return np.asarray(np.log(1 + (units - having + 0.5) / (having + 0.5)), np.float64)
+
+
+def _best_chunks(scores: Floats, document: Ints, documents: int) -> tuple[Floats, Ints]:
+    at = np.flatnonzero(scores > 0)
+    at = at[np.lexsort((-scores[at], document[at]))]
+    owner = document[at]
+    first = np.ones(len(owner), bool)
+    first[1:] = owner[1:] != owner[:-1]
+    start = np.maximum.accumulate(np.where(first, np.arange(len(owner)), 0))
+    keep = np.arange(len(owner)) - start < _BEST_CHUNKS
+    best = np.full(documents, -1)
+    best[owner[first]] = at[first]
+    return np.bincount(owner[keep], scores[at[keep]], documents), best
