@@ -133,32 +133,40 @@ def _alone(command: str) -> int:
 
 
 def cv_init() -> int:
+    """Run ``cv init``: the console script of that name."""
     return _alone("init")
 
 
 def cv_dismiss() -> int:
+    """Run ``cv dismiss``: the console script of that name."""
     return _alone("dismiss")
 
 
 def cv_undismiss() -> int:
+    """Run ``cv undismiss``: the console script of that name."""
     return _alone("undismiss")
 
 
 def cv_config() -> int:
+    """Run ``cv config``: the console script of that name."""
     return _alone("config")
 
 
 def cv_status() -> int:
+    """Run ``cv status``: the console script of that name."""
     return _alone("status")
 
 
 def cv_doctor() -> int:
+    """Run ``cv doctor``: the console script of that name."""
     return _alone("doctor")
 
 
 def cv_help() -> int:
+    """Run ``cv help``: the console script of that name."""
     return _alone("help")
 
 
 def cv_list_roots() -> int:
+    """Run ``cv list-roots``: the console script of that name."""
     return _alone("list-roots")

@@ -1,4 +1,7 @@
-"""What can go wrong, named. Each message is written for the person who reads it: what was expected, what was found, what to do next."""
+"""What can go wrong, named.
+
+Each message is written for the person who reads it: what was expected, what was found, what to do next.
+"""
 
 from __future__ import annotations
 

@@ -363,5 +363,5 @@ class Status(Struct, frozen=True, kw_only=True):
     nudge: Nudge
     embedder: str
     store_bytes: int
-    last_hook: LastHook | None | UnsetType = UNSET
+    last_hook: LastHook | UnsetType | None = UNSET
     notes: tuple[str, ...] = ()

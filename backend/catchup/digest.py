@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from backend.catchup.selection import Cards, Filters, Picked, newest_first, pick
-from backend.tree.window import Window
 from backend.documents.lists import fold
 from backend.errors import UsageError
 from backend.schemas import Digest, DigestFile, DigestRepo, DigestTag
+from backend.tree.window import Window
 
 UNTAGGED = "(Untagged)"
 _NAMED = 3  # how many files a note names

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from backend.tree.scope import in_scope, resolve_scope
-from backend.tree.window import Window
 from backend.documents.lists import fold_name
 from backend.schemas import ManifestEntry
+from backend.tree.scope import in_scope, resolve_scope
+from backend.tree.window import Window
 
 Cards = Mapping[str, Mapping[str, ManifestEntry]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,9 +13,9 @@ from backend.catchup.clusters import group
 from backend.catchup.digest import digest_file
 from backend.catchup.naming import name_groups
 from backend.catchup.selection import Cards, Filters, Picked, pick
-from backend.tree.window import Window
 from backend.errors import UsageError
 from backend.schemas import Digest, Theme
+from backend.tree.window import Window
 
 LEADING_FILES = 3
 WIDE_DAYS = 80  # three calendar months, whichever they are, and a little less
@@ -38,7 +38,7 @@ def wants_themes(digest: Digest) -> bool:
 def make_themes(
     cards_by_role: Cards,
     window: Window,
-    vectors: Mapping[str, Sequence[float]],
+    vectors: Mapping[str, Any],
     *,
     scope: str | None = None,
     repos: Collection[str] = (),

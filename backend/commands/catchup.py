@@ -75,10 +75,10 @@ def catch_up(
 
     from backend.catchup.digest import make_digest
     from backend.catchup.themes import make_themes, theme_paths, wants_themes, with_themes
+    from backend.freshness.index import document_vectors
     from backend.freshness.manifest import load_all_cards
     from backend.freshness.places import load_places
     from backend.freshness.refresh import refresh
-    from backend.freshness.vectors import document_vectors
     from backend.render.digest_markdown import digest_markdown
     from backend.render.digest_text import digest_text
     from backend.tree.window import make_window

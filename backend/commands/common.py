@@ -30,6 +30,7 @@ def root_option(function: F) -> F:
 
 
 def json_option(function: F) -> F:
+    """``--json``: print JSON instead of text."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
@@ -53,6 +54,7 @@ def now() -> datetime:
 
 
 def print_json(value: Any) -> None:
+    """Print a Struct, or plain data, as indented JSON."""
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 

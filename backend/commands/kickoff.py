@@ -53,13 +53,13 @@ def find(
     as_json: bool,
 ) -> None:
     """Propose the files that matter for a task, said in plain words."""
-    from backend.tree.scope import resolve_scope
-    from backend.tree.window import parse_since
     from backend.freshness.manifest import load_all_cards
     from backend.freshness.places import load_places
     from backend.freshness.refresh import refresh
     from backend.kickoff.find import find as search
     from backend.render.findings_text import findings_text
+    from backend.tree.scope import resolve_scope
+    from backend.tree.window import parse_since
 
     root, config = open_root(root)
     moment = now()

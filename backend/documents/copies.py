@@ -12,8 +12,8 @@ from backend.documents.lists import fold
 from backend.schemas import Document
 
 STUB_LENGTH = 400
-"""Characters. Bodies shorter than this are stubs and templates, which documents share by accident: then it takes the same title
-and file name as well, or the same bytes, to make a copy."""
+"""Characters. Bodies shorter than this are stubs and templates, which documents share by accident: then
+it takes the same title and file name as well, or the same bytes, to make a copy."""
 
 
 class Likeness(Struct, frozen=True):
@@ -24,7 +24,7 @@ class Likeness(Struct, frozen=True):
 
 
 class Checkout(Struct, frozen=True):
-    """The checkout a document lies in: ``identity`` of the repo ('' unknown), its folder's ``name``, the document's path in it."""
+    """The checkout a document lies in: the repo's ``identity`` ('' unknown), its folder's ``name``, the path in it."""
 
     identity: str
     name: str

@@ -20,7 +20,9 @@ class Embedder(Protocol):
     """``name`` says which space the vectors live in: vectors of two names are never mixed in a store."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Which space the vectors live in."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """A row for each text, of length 1 (or 0 where nothing in it is known). Raises ``CvError``."""
@@ -72,7 +74,7 @@ class _FromChroma:
                 "one that ships inside: cv config set embedding.name static"
             ) from error
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))
 
 
 def chroma_function(embedding: Embedding) -> Any:

@@ -18,6 +18,9 @@ from msgspec import Struct
 
 from backend.errors import CvError
 from backend.freshness import lexical
+from backend.freshness.notes import Notes
+from backend.freshness.places import index_path
+from backend.freshness.vectors import Vectors
 from backend.schemas import Document, ManifestEntry, PassedOver
 
 if TYPE_CHECKING:
@@ -78,26 +81,6 @@ class Known(Struct, frozen=True):
     repo: str
 
 
-class StoredChunk(Struct, frozen=True):
-    """A chunk as it goes to Chroma."""
-
-    chroma_id: str
-    idx: int
-    heading: str
-    text: str
-    text_hash: str
-
-
-class StoredDocument(Struct, frozen=True):
-    """A document as it goes to Chroma."""
-
-    id: int
-    path: str
-    role: str
-    entry: ManifestEntry
-    fields: dict[str, Any]
-
-
 class Index:
     """An open ``index.sqlite``. Close it, or use it in ``with``."""
 
@@ -113,12 +96,11 @@ class Index:
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                 raise CvError(f"{path}: locked by another program; try again") from error
-            if isinstance(error, sqlite3.OperationalError) and not _is_damaged(error):
+            if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
                 raise CvError(
                     f"{path}: could not be opened ({error}); is the folder writable?"
                 ) from error
-        for part in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
-            part.unlink(missing_ok=True)
+        remove_index(path)
         return cls(_open_for_writing(path))
 
     @classmethod
@@ -137,6 +119,7 @@ class Index:
         return None
 
     def close(self) -> None:
+        """Let go of the file."""
         self.db.close()
 
     def __enter__(self) -> Index:
@@ -156,6 +139,16 @@ class Index:
             raise
         self.db.execute("COMMIT")
 
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors, by the hash of their text."""
+        return Vectors(self.db)
+
+    @property
+    def notes(self) -> Notes:
+        """What Chroma still has to be told."""
+        return Notes(self.db)
+
     # --- facts about the store -------------------------------------------------------------------------------------
 
     def fact(self, key: str) -> str:
@@ -164,6 +157,7 @@ class Index:
         return row[0] if row else ""
 
     def set_fact(self, key: str, value: str) -> None:
+        """Remember a fact."""
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     # --- what is known ---------------------------------------------------------------------------------------------
@@ -188,10 +182,12 @@ class Index:
         )
 
     def entry(self, path: str) -> ManifestEntry | None:
+        """The manifest entry of a document, None where it is not indexed."""
         row = self.db.execute("SELECT entry FROM document WHERE path = ?", (path,)).fetchone()
         return msgspec.json.decode(row[0], type=ManifestEntry) if row else None
 
     def chunk_count(self, role: str) -> int:
+        """How many chunks the documents of ``role`` have."""
         query = "SELECT count(*) FROM chunk JOIN document d ON d.id = document WHERE d.role = ?"
         return int(self.db.execute(query, (role,)).fetchone()[0])
 
@@ -219,6 +215,7 @@ class Index:
         ]
 
     def preference(self, path: str) -> list[Any]:
+        """What ``documents.copies.preference`` said of an indexed document."""
         row = self.db.execute("SELECT preference FROM document WHERE path = ?", (path,)).fetchone()
         return list(msgspec.json.decode(row[0]))
 
@@ -232,6 +229,7 @@ class Index:
         return found
 
     def marks(self, path: str) -> set[str]:
+        """What an indexed document can be recognised by."""
         return {row[0] for row in self.db.execute("SELECT mark FROM mark WHERE path = ?", (path,))}
 
     # --- changing a document ---------------------------------------------------------------------------------------
@@ -351,87 +349,14 @@ class Index:
             "INSERT OR IGNORE INTO to_mirror SELECT id FROM document WHERE path = ?", (path,)
         )
 
-    # --- vectors ---------------------------------------------------------------------------------------------------
 
-    def chunks_without_vector(
-        self, documents: Sequence[int] | None = None
-    ) -> dict[str, tuple[str, str]]:
-        """Texts (with their role) that have no vector yet, by hash; of ``documents``, or of the whole index."""
-        query = (
-            "SELECT c.text_hash, c.text, d.role FROM chunk c JOIN document d ON d.id = c.document "
-            "WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.text_hash = c.text_hash)"
-        )
-        if documents is None:
-            return {h: (text, role) for h, text, role in self.db.execute(query)}
-        found = {}
-        for number in documents:
-            for h, text, role in self.db.execute(query + " AND d.id = ?", (number,)):
-                found[h] = (text, role)
-        return found
-
-    def forget_vectors(self) -> None:
-        self.db.execute("DELETE FROM vector")
-
-    def put_vectors(self, text_hashes: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
-        rows = [(h, vector.tobytes()) for h, vector in zip(text_hashes, vectors, strict=True)]
-        self.db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
-
-    def drop_unused_vectors(self) -> None:
-        """Vectors of text that is no longer in any chunk."""
-        self.db.execute("DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
-
-    # --- what Chroma still has to be told --------------------------------------------------------------------------
-
-    def to_drop(self, role: str) -> list[str]:
-        return [
-            row[0]
-            for row in self.db.execute("SELECT chroma_id FROM to_drop WHERE role = ?", (role,))
-        ]
-
-    def dropped(self, chroma_ids: Sequence[str]) -> None:
-        self.db.executemany("DELETE FROM to_drop WHERE chroma_id = ?", [(i,) for i in chroma_ids])
-
-    def to_mirror(self) -> list[int]:
-        return [
-            row[0] for row in self.db.execute("SELECT document FROM to_mirror ORDER BY document")
-        ]
-
-    def mirrored(self, documents: Sequence[int]) -> None:
-        self.db.executemany("DELETE FROM to_mirror WHERE document = ?", [(d,) for d in documents])
-
-    def mirror_again(self) -> None:
-        """Everything has to go to Chroma anew, and nothing is left to drop there."""
-        self.db.execute("DELETE FROM to_drop")
-        self.db.execute("INSERT OR IGNORE INTO to_mirror SELECT id FROM document")
-
-    def stored_path(self, number: int) -> str:
-        return str(
-            self.db.execute("SELECT path FROM document WHERE id = ?", (number,)).fetchone()[0]
-        )
-
-    def stored(
-        self, number: int
-    ) -> tuple[StoredDocument, list[StoredChunk], npt.NDArray[np.float32]]:
-        """A document with its chunks and their vectors (a row each)."""
-        import numpy as np
-
-        path, role, entry, fields = self.db.execute(
-            "SELECT path, role, entry, fields FROM document WHERE id = ?", (number,)
-        ).fetchone()
-        rows = self.db.execute(
-            "SELECT chroma_id, idx, heading, text, c.text_hash, data FROM chunk c "
-            "JOIN vector v ON v.text_hash = c.text_hash WHERE document = ? ORDER BY idx",
-            (number,),
-        ).fetchall()
-        document = StoredDocument(
-            number,
-            path,
-            role,
-            msgspec.json.decode(entry, type=ManifestEntry),
-            msgspec.json.decode(fields),
-        )
-        vectors = np.frombuffer(b"".join(row[5] for row in rows), dtype=np.float32)
-        return document, [StoredChunk(*row[:5]) for row in rows], vectors.reshape(len(rows), -1)
+def document_vectors(root: Path) -> dict[str, npt.NDArray[np.float32]]:
+    """A vector for each indexed document below ``root``, by path; none where there is no index yet."""
+    index = Index.for_reading(index_path(root))
+    if index is None:
+        return {}
+    with index:
+        return index.vectors.of_documents()
 
 
 def _open_for_writing(path: Path) -> sqlite3.Connection:
@@ -457,7 +382,14 @@ def _open_for_writing(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _is_damaged(error: sqlite3.OperationalError) -> bool:
+def remove_index(path: Path) -> None:
+    """Remove the file, and what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def is_damaged(error: sqlite3.OperationalError) -> bool:
+    """Whether the file itself is at fault, not its folder or the disk."""
     return any(
         word in str(error)
         for word in ("malformed", "no such table", "not a database", "no such column")

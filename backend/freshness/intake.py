@@ -36,12 +36,14 @@ class Read(Struct, frozen=True):
     checkout: Checkout
 
     def likeness(self) -> Likeness:
+        """What it can be recognised by."""
         return likeness(self.document, self.file.path, self.checkout, self.file_hash)
 
 
 class Outcome(Struct):
     """What became of the files, by path: ``indexed``, ``updated``, ``unchanged`` (same bytes), ``removed`` (left the store; with
-    its role). ``embedded``: chunks per role."""
+    its role). ``embedded``: chunks per role.
+    """
 
     indexed: set[str]
     updated: set[str]
@@ -52,6 +54,7 @@ class Outcome(Struct):
 
     @classmethod
     def empty(cls) -> Outcome:
+        """Nothing has happened yet."""
         return cls(set(), set(), set(), {}, {}, {})
 
 
@@ -104,6 +107,7 @@ class Intake:
         self.todo.extend(sorted(files, key=order))
 
     def left(self) -> int:
+        """How many files are still to be taken in."""
         return len(self.todo) + len(self.waiting)
 
     def run_batch(self) -> None:
@@ -160,6 +164,7 @@ class Intake:
         return Read(file, file_hash, document, self.checkout(file.path))
 
     def checkout(self, path: str) -> Checkout:
+        """The checkout that a file lies in."""
         repo = self.dating.innermost(path)
         if repo is None:
             return Checkout("", "", path)
@@ -191,6 +196,7 @@ class Intake:
         return True
 
     def pass_over(self, read: Read, reason: str, home: str = "") -> bool:
+        """Leave the file out, with the reason. Always False, the answer of ``place``."""
         file = read.file
         self.unfold(file.path)
         entry = PassedOver(
@@ -227,9 +233,9 @@ class Intake:
 
     def embed(self, documents: list[int]) -> None:
         """Vectors for the chunks of ``documents`` whose text has none yet."""
-        missing = self.index.chunks_without_vector(documents)
+        missing = self.index.vectors.missing(documents)
         if missing:
-            self.index.put_vectors(
+            self.index.vectors.put(
                 list(missing), self.embedder().embed([text for text, _ in missing.values()])
             )
         for _, role in missing.values():

@@ -97,7 +97,7 @@ def load(db: sqlite3.Connection) -> Words:
 
     def bags(which: int, units: int) -> Bags:
         mine = kind == which
-        length = np.bincount(unit[mine], count[mine], units)
+        length = np.bincount(unit[mine], count[mine], units).astype(np.float64)
         return Bags(word[mine], unit[mine], count[mine], length)
 
     return Words(

@@ -1,4 +1,7 @@
-"""``manifests/<role>.json``: what is in the store, with a card of each document. Written from the index, read by hook and digest."""
+"""``manifests/<role>.json``: what is in the store, with a card of each document.
+
+Written from the index; read by the hook and the digest.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,7 @@ def load_cards(root: Path, role: str) -> dict[str, ManifestEntry]:
 
 
 def load_all_cards(root: Path) -> dict[str, dict[str, ManifestEntry]]:
+    """The manifests of both roles, by role."""
     return {role: load_cards(root, role) for role in ROLES}
 
 
@@ -49,13 +53,12 @@ def load_stamps(root: Path) -> dict[str, Stamp]:
 
 def write_manifests(root: Path, index: Index) -> None:
     """Write the manifests anew from ``index``: the documents that Chroma has, nothing that it still lacks."""
-    unfinished = set(index.to_mirror())
-    paths_unfinished = {index.stored_path(number) for number in unfinished}
+    unfinished = index.notes.paths_to_mirror()
     copies = index.all_copies()
     for role in ROLES:
         lines = []
         for path, entry in index.entries(role):
-            if path in paths_unfinished:
+            if path in unfinished:
                 continue
             if path in copies:
                 card = msgspec.json.decode(entry, type=ManifestEntry)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from backend.freshness.index import Index, StoredChunk, StoredDocument
+from backend.freshness.index import Index
+from backend.freshness.notes import StoredChunk, StoredDocument
 from backend.freshness.places import chroma_path
-from backend.freshness.store import Store, StoreError, writing
+from backend.freshness.store import Store, StoreError, discard, writing
 from backend.schemas import ROLES, Config
 
 BATCH = 1000
@@ -26,7 +27,7 @@ def mirror(root: Path, config: Config, index: Index, progress: Progress) -> list
     included: nothing is read or embedded again. Raises ``StoreError`` when that fails too.
     """
     whole = _token(root) == index.fact("chroma") != "" and index.fact("names") == _names(config)
-    if whole and not index.to_mirror() and not any(index.to_drop(role) for role in ROLES):
+    if whole and index.notes.empty():
         return []
     if whole:
         try:
@@ -36,19 +37,26 @@ def mirror(root: Path, config: Config, index: Index, progress: Progress) -> list
             notes = [f"the Chroma store was made anew ({error})"]
     else:
         notes = ["the Chroma store was made anew"] if index.fact("chroma") else []
-    _rebuild(root, config, index, progress)
+    try:
+        _rebuild(root, config, index, progress)
+    except StoreError:
+        discard(root)
+        _rebuild(root, config, index, progress)
     return notes
 
 
 def _update(root: Path, config: Config, index: Index, progress: Progress) -> None:
     with writing(root, config) as store:
         _apply(store, index, progress)
+        for role in ROLES:
+            if store.count(role) != index.chunk_count(role):
+                raise StoreError("it did not hold what it should")
         store.settle(ROLES)
 
 
 def _rebuild(root: Path, config: Config, index: Index, progress: Progress) -> None:
     with index.transaction():
-        index.mirror_again()
+        index.notes.everything()
         index.set_fact("chroma", "")
     with writing(root, config) as store:
         for name in index.fact("names").split():  # as the config called them before
@@ -65,15 +73,15 @@ def _rebuild(root: Path, config: Config, index: Index, progress: Progress) -> No
 
 def _apply(store: Store, index: Index, progress: Progress) -> None:
     for role in ROLES:
-        if ids := index.to_drop(role):
+        if ids := index.notes.to_drop(role):
             store.delete(role, ids)
             with index.transaction():
-                index.dropped(ids)
-    todo = index.to_mirror()
+                index.notes.dropped(ids)
+    todo = index.notes.to_mirror()
     batch: dict[str, list[tuple[StoredDocument, StoredChunk, Any]]] = {role: [] for role in ROLES}
     done: list[int] = []
     for count, number in enumerate(todo, 1):
-        document, chunks, vectors = index.stored(number)
+        document, chunks, vectors = index.notes.stored(number)
         batch[document.role] += [
             (document, chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)
         ]
@@ -83,7 +91,7 @@ def _apply(store: Store, index: Index, progress: Progress) -> None:
                 _upsert(store, role, rows)
                 rows.clear()
             with index.transaction():
-                index.mirrored(done)
+                index.notes.mirrored(done)
             done.clear()
             progress(count, len(todo))
 
@@ -130,6 +138,8 @@ def _token_path(root: Path) -> Path:
 def _token(root: Path) -> str:
     """What ties a Chroma folder to the index that filled it."""
     try:
+        if not (chroma_path(root) / "chroma.sqlite3").stat().st_size:
+            return "none"
         return _token_path(root).read_text()
     except OSError:
         return "none"

@@ -14,18 +14,22 @@ from backend.tree.sources import sources_path
 
 
 def index_path(root: Path) -> Path:
+    """The index of ``root``."""
     return root / KIT_FOLDER / "index.sqlite"
 
 
 def chroma_path(root: Path) -> Path:
+    """Chroma's folder of ``root``."""
     return root / KIT_FOLDER / "chroma"
 
 
 def manifest_path(root: Path, role: str) -> Path:
+    """The manifest of one role."""
     return root / KIT_FOLDER / "manifests" / f"{role}.json"
 
 
 def passed_over_path(root: Path) -> Path:
+    """The list of files that were read and deliberately not indexed."""
     return root / KIT_FOLDER / "manifests" / "passed-over.json"
 
 
@@ -49,6 +53,7 @@ def load_places(root: Path) -> Places | None:
 
 
 def save_places(root: Path, tree: Tree, choices: Choices, *, walked_at: float) -> None:
+    """Keep what a full walk found at ``walked_at`` (epoch seconds)."""
     places = Places(
         walked_at=walked_at,
         sources_mtime=_sources_mtime(root),

@@ -8,6 +8,7 @@ anew, and lets go of both at its end.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,7 @@ class Store:
         vectors: npt.NDArray[np.float32],
         metadatas: Sequence[dict[str, Any]],
     ) -> None:
+        """Write records, a row of ``vectors`` each. Keys that a metadata leaves out keep their old value."""
         collection = self._collection(role)
         for start in range(0, len(ids), UPSERT_LIMIT):
             part = slice(start, start + UPSERT_LIMIT)
@@ -89,9 +91,11 @@ class Store:
             collection.delete(ids=list(ids[start : start + UPSERT_LIMIT]))
 
     def ids(self, role: str) -> set[str]:
+        """The ids of all records of a role."""
         return set(self._collection(role).get(include=[])["ids"])
 
     def count(self, role: str) -> int:
+        """How many records a role has."""
         return int(self._collection(role).count())
 
     def query(
@@ -129,6 +133,17 @@ def writing(root: Path, config: Config) -> Iterator[Store]:
     )
     with lock, _open(root, config) as store:
         yield store
+
+
+def discard(root: Path) -> None:
+    """Remove a store that can't even be opened. Raises ``CvError`` when the folder can't be removed."""
+    busy = "Chroma is in use by another program"
+    with exclusive(_lock_path(root), seconds=_WRITER_WAITS, busy=busy):
+        try:
+            shutil.rmtree(chroma_path(root))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CvError(f"{chroma_path(root)}: damaged, and not to be removed ({reason})") from error
 
 
 @contextmanager

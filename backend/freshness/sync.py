@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,11 +15,12 @@ from msgspec.structs import replace
 from backend.freshness.changes import Changes, find_changes
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder, embedder_name, load_embedder
-from backend.freshness.index import Index
+from backend.freshness.index import Index, is_damaged, remove_index
 from backend.freshness.intake import Intake, Outcome
 from backend.freshness.manifest import manifests_stamp, write_manifests
 from backend.freshness.mirror import mirror
 from backend.freshness.places import index_path, load_places, save_places
+from backend.errors import CvError
 from backend.schemas import ROLES, Config, RoleReport, SyncReport
 from backend.tree.discovery import Tree, discover, look_at
 from backend.tree.lock import exclusive
@@ -71,11 +73,22 @@ def sync(
         busy="another sync of this tree is at work; it will take in what has changed",
     ):
         tree, notes = look(root, config, now=now, quick=options.quick)
-        with Index.for_writing(index_path(root)) as index:
-            run = _Run(
-                root, config, index, tree, now, options, progress, started + options.max_seconds
-            )
-            return run.report(started, notes)
+
+        def run() -> SyncReport:
+            with Index.for_writing(index_path(root)) as index:
+                deadline = started + options.max_seconds
+                whole = _Run(root, config, index, tree, now, options, progress, deadline)
+                return whole.report(started, notes)
+
+        try:
+            return run()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
+                reason = f"{index_path(root)}: {error}; is the disk full, or the folder read-only?"
+                raise CvError(reason) from error
+            notes.append(f"the index was damaged ({error}) and is made anew")
+            remove_index(index_path(root))
+            return run()
 
 
 def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tree, list[str]]:
@@ -136,9 +149,9 @@ class _Run:
             self.index.set_fact("manifests", "")  # before anything changes: a kill may come later
         outcome = self.take_in(changes, entered)
         self.redate(stale - outcome.indexed - outcome.updated)
-        if self.index.to_mirror() or any(self.index.to_drop(role) for role in ROLES):
+        if not self.index.notes.empty():
             with self.index.transaction():
-                self.index.drop_unused_vectors()
+                self.index.vectors.drop_unused()
         before = self.index.db.total_changes
         notes = notes + mirror(self.root, self.config, self.index, self.step("storing"))
         if self.index.db.total_changes > before or self.index.fact("manifests") != manifests_stamp(
@@ -164,8 +177,7 @@ class _Run:
             self.forget_roles()
             return entered
         self.index.close()
-        for suffix in ("", "-wal", "-shm"):
-            index_path(self.root).with_name(f"index.sqlite{suffix}").unlink(missing_ok=True)
+        remove_index(index_path(self.root))
         self.index.db = Index.for_writing(index_path(self.root)).db
         return entered
 
@@ -176,7 +188,7 @@ class _Run:
             for path, entry in known.items():
                 if entry.role in self.options.roles:
                     self.index.remove(path)
-            self.index.drop_unused_vectors()
+            self.index.vectors.drop_unused()
 
     def follow_embedder(self) -> None:
         """Vectors of another embedder than the configured one are made anew, from the text that the index has."""
@@ -189,15 +201,15 @@ class _Run:
                     f"the embedder changed from {before} to {name}: all vectors are made anew"
                 )
             with self.index.transaction():
-                self.index.forget_vectors()
+                self.index.vectors.drop_all()
                 self.index.set_fact("embedder", name)
                 self.index.set_fact("chroma", "")
-        missing = list(self.index.chunks_without_vector().items())
+        missing = list(self.index.vectors.missing().items())
         for start in range(0, len(missing), EMBED_BATCH):
             batch = missing[start : start + EMBED_BATCH]
             vectors = self.embedder().embed([text for _, (text, _) in batch])
             with self.index.transaction():
-                self.index.put_vectors([h for h, _ in batch], vectors)
+                self.index.vectors.put([h for h, _ in batch], vectors)
             self.progress("embedding", start + len(batch), len(missing))
 
     def take_in(self, changes: Changes, entered: dict[tuple[str, str], int]) -> Outcome:

@@ -1,33 +1,71 @@
-"""Vectors of whole documents, out of those of their chunks."""
+"""Vectors in ``index.sqlite``, by the hash of their text: what was embedded once is never embedded again."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import sqlite3
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from backend.freshness.index import Index
-from backend.freshness.places import index_path
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 
-def document_vectors(root: Path) -> dict[str, npt.NDArray[np.float32]]:
-    """For each indexed document the mean of its chunks' vectors, by path; none where there is no index yet."""
-    import numpy as np
+class Vectors:
+    """The table ``vector`` of an open index."""
 
-    index = Index.for_reading(index_path(root))
-    if index is None:
-        return {}
-    grouped: dict[str, list[bytes]] = {}
-    with index:
-        for path, data in index.db.execute(
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def missing(self, documents: Sequence[int] | None = None) -> dict[str, tuple[str, str]]:
+        """Texts of chunks (with their role) that have no vector yet, by hash; of ``documents`` (by number), or of all."""
+        query = (
+            "SELECT c.text_hash, c.text, d.role FROM chunk c JOIN document d ON d.id = c.document "
+            "WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.text_hash = c.text_hash)"
+        )
+        if documents is None:
+            return {h: (text, role) for h, text, role in self.db.execute(query)}
+        return {
+            h: (text, role)
+            for number in documents
+            for h, text, role in self.db.execute(query + " AND d.id = ?", (number,))
+        }
+
+    def put(self, text_hashes: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
+        """Keep a vector (a row) for each hash."""
+        rows = [(h, vector.tobytes()) for h, vector in zip(text_hashes, vectors, strict=True)]
+        self.db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
+
+    def drop_unused(self) -> None:
+        """Drop the vectors of text that is no longer in any chunk."""
+        self.db.execute("DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
+
+    def drop_all(self) -> None:
+        """Drop every vector: they are to come from another embedder."""
+        self.db.execute("DELETE FROM vector")
+
+    def of_chunks(self) -> tuple[list[str], npt.NDArray[np.float32]]:
+        """The Chroma id of every chunk, and its vector (a row)."""
+        rows = self.db.execute(
+            "SELECT c.chroma_id, v.data FROM chunk c JOIN vector v ON v.text_hash = c.text_hash "
+            "ORDER BY c.id"
+        ).fetchall()
+        return [row[0] for row in rows], matrix([row[1] for row in rows])
+
+    def of_documents(self) -> dict[str, npt.NDArray[np.float32]]:
+        """For each document, by path, the mean of its chunks' vectors."""
+        grouped: dict[str, list[bytes]] = {}
+        for path, data in self.db.execute(
             "SELECT d.path, v.data FROM document d JOIN chunk c ON c.document = d.id "
             "JOIN vector v ON v.text_hash = c.text_hash ORDER BY d.id, c.idx"
         ):
             grouped.setdefault(path, []).append(data)
-    return {
-        path: np.frombuffer(b"".join(parts), np.float32).reshape(len(parts), -1).mean(axis=0)
-        for path, parts in grouped.items()
-    }
+        return {path: matrix(parts).mean(axis=0) for path, parts in grouped.items()}
+
+
+def matrix(rows: Sequence[bytes]) -> npt.NDArray[np.float32]:
+    """Stored vectors as the rows of one array."""
+    import numpy as np
+
+    joined = np.frombuffer(b"".join(rows), np.float32)
+    return joined.reshape(len(rows), -1) if rows else joined.reshape(0, 0)

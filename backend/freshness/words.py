@@ -11,6 +11,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from functools import cache, lru_cache
+from typing import Any
 
 LONGEST_WORD = 40
 """Characters; what is longer is a hash or encoded data, not a word."""
@@ -84,7 +85,7 @@ def _plain(word: str) -> str:
 
 
 @cache
-def _stemmer(language: str):  # type: ignore[no-untyped-def]  # the package has no types
-    import snowballstemmer
+def _stemmer(language: str) -> Any:
+    import snowballstemmer  # type: ignore[import-untyped]
 
     return snowballstemmer.stemmer(language)

@@ -6,6 +6,9 @@ from collections.abc import Collection
 from datetime import date, datetime
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
 from backend.freshness.words import surfaces, words
@@ -151,10 +154,9 @@ class _Describer:
     def best_chunk(self, row: int) -> tuple[str, str]:
         """Heading and text of the chunk that matches best: by words, else by meaning, else the first."""
         best = int(self.views.best[row])
+        index = self.nearest[row][1] if row in self.nearest else 0
         if best >= 0:
             index = int(self.library.words.chunk_index[best])
-        else:
-            index = self.nearest[row][1] if row in self.nearest else 0
         found = self.library.index.db.execute(
             "SELECT heading, text FROM chunk c JOIN document d ON d.id = c.document WHERE d.path = ? AND idx = ?",
             (self.library.paths[row], index),
@@ -202,7 +204,7 @@ def _evidence(
     query: Query, views: Views, nearest: dict[int, tuple[float, int]], task: str
 ) -> Evidence:
     surface = surfaces(task)
-    has = views.found > 0
+    has: npt.NDArray[np.bool_] = np.greater(views.found, 0)
     coverage = (
         float((views.rarity @ has).max(initial=0.0) / views.rarity.sum())
         if views.rarity.sum()
@@ -210,7 +212,7 @@ def _evidence(
     )
     missing = [
         surface.get(w, w)
-        for w, known in zip(query.words, has.any(axis=1), strict=True)
+        for w, known in zip(query.words, np.any(has, axis=1).tolist(), strict=True)
         if not known
     ]
     return Evidence(

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from backend.tree.window import parse_window
 from backend.freshness.words import words
 from backend.kickoff.library import Library
 from backend.schemas import Flag, ManifestEntry
+from backend.tree.window import parse_window
 
 _OVER = re.compile(
     r"\b(superseded|archived|deprecated|obsolete|replaced|retired|abandoned|rejected)\b", re.I
@@ -29,6 +29,7 @@ class Flagger:
         self._recent: list[tuple[str, ManifestEntry, set[str]]] | None = None
 
     def flags(self, row: int, entry: ManifestEntry) -> tuple[Flag, ...]:
+        """All flags of one candidate."""
         path = self.library.paths[row]
         return (*self.declared(path, entry), *self.newer(path, entry))
 
@@ -74,7 +75,10 @@ class Flagger:
         if best is None:
             return []
         _, other, card = best
-        text = f"from {_month(entry.date)}; there is a more recent document on this topic, {other} ({card.date}): possibly superseded?"
+        text = (
+            f"from {entry.date[:7]}; there is a more recent document on this topic, "
+            f"{other} ({card.date}): possibly superseded?"
+        )
         return [Flag(kind="newer", text=text, newer_path=other, newer_date=card.date)]
 
     def recent(self) -> list[tuple[str, ManifestEntry, set[str]]]:
@@ -89,7 +93,3 @@ class Flagger:
                 card = self.library.entry(row)
                 self._recent.append((self.library.paths[row], card, set(words(card.title))))
         return self._recent
-
-
-def _month(day: str) -> str:
-    return day[:7]

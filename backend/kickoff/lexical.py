@@ -105,7 +105,7 @@ def _bm25(occurrences: tuple[Ints, Ints, Floats], query: Query, length: Floats) 
     rarity = _rarity(len(length), np.bincount(which, minlength=len(query.ids))) * query.weight
     mean = max(float(length.mean()) if len(length) else 1.0, 1.0)
     gain = rarity[which] * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length[unit] / mean))
-    return np.bincount(unit, gain, len(length))
+    return np.bincount(unit, gain, len(length)).astype(np.float64)
 
 
 def _rarity(units: int, having: npt.NDArray[np.integer]) -> Floats:
@@ -123,4 +123,5 @@ def _best_chunks(scores: Floats, document: Ints, documents: int) -> tuple[Floats
     keep = np.arange(len(owner)) - start < _BEST_CHUNKS
     best = np.full(documents, -1)
     best[owner[first]] = at[first]
-    return np.bincount(owner[keep], scores[at[keep]], documents), best
+    sums = np.bincount(owner[keep], scores[at[keep]], documents)
+    return sums.astype(np.float64), best.astype(np.int64)

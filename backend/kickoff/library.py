@@ -53,6 +53,7 @@ class Library:
 
     @property
     def resolver(self) -> Resolver:
+        """Resolves link targets among the documents; made when first asked for."""
         if self._resolver is None:
             homes = {copy: home for home, copies in self.copies.items() for copy in copies}
             self._resolver = Resolver(self.paths, self.repos, homes)
@@ -79,6 +80,7 @@ class Library:
         return sorted(rows - {row})
 
     def entry(self, row: int) -> ManifestEntry:
+        """The manifest entry of the document at ``row``."""
         entry = self.index.entry(self.paths[row])
         assert entry is not None
         return entry
@@ -117,12 +119,9 @@ class Library:
         return best
 
     def _nearest_in_index(self, vector: npt.NDArray[np.float32]) -> list[tuple[str, float]]:
-        rows = self.index.db.execute(
-            "SELECT c.chroma_id, v.data FROM chunk c JOIN vector v ON v.text_hash = c.text_hash"
-        ).fetchall()
-        if not rows:
+        ids, matrix = self.index.vectors.of_chunks()
+        if not ids:
             return []
-        matrix = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(len(rows), -1)
         cosines = matrix @ vector
         best = np.argsort(-cosines, kind="stable")[: NEAREST * len(ROLES)]
-        return [(rows[i][0], float(cosines[i])) for i in best.tolist()]
+        return [(ids[i], float(cosines[i])) for i in best.tolist()]

@@ -68,8 +68,9 @@ def rank(
 ) -> list[Ranked]:
     """The documents that are ``shown``, best first; the others do not exist for the ranking.
 
-    ``similarity``: cosine of the best chunk of each document that the vector search found. ``repo``: the innermost repo at
-    hand, None where there is none; ``named``: repos that the task names. ``now``: epoch seconds. ``links``: rows that a row links to.
+    ``similarity``: cosine of the best chunk of each document that the vector search found.
+    ``repo``: the innermost repo at hand, None where there is none; ``named``: repos that the task names.
+    ``now``: epoch seconds. ``links``: rows that a row links to.
     """
     parts: dict[str, Floats] = {
         "chunk": views.chunk,
@@ -117,7 +118,7 @@ def _age_in_days(
 ) -> Floats:
     """Age against the newest document: a tree that rested for a month still has its latest work as news."""
     newest = min(float(modified_at[shown].max(initial=0)), now)
-    return np.maximum(newest - modified_at, 0) / _SECONDS_A_DAY
+    return np.asarray(np.maximum(newest - modified_at, 0) / _SECONDS_A_DAY)
 
 
 def _nearness(repo: str, at_hand: str, named: Sequence[str]) -> float:
@@ -140,7 +141,7 @@ def _seeds(score: Floats) -> tuple[list[int], Floats]:
 def _common_repo(score: Floats, repos: list[str]) -> Floats:
     mass: Counter[str] = Counter()
     for row, weight in zip(*_seeds(score), strict=True):
-        mass[repos[row]] += weight  # type: ignore[assignment]  # a counter of shares
+        mass[repos[row]] += weight
     return to_one(np.array([mass[repo] for repo in repos], np.float64))
 
 

@@ -338,7 +338,7 @@ def explain(output: str, what: str, code: int) -> str:
 def find_uv() -> str | None:
     """Return uv's path: on PATH, where its installers put it (hosts started from a desktop lack those on PATH), or beside
     this Python.
-    """  # noqa: D205
+    """
     name = "uv.exe" if WINDOWS else "uv"
     places = [Path(sys.executable).parent]
     with contextlib.suppress(RuntimeError):  # no home

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -102,10 +103,8 @@ def write_kit(root: Path, *, settings_hook: bool) -> list[Step]:
 def remember_launcher(launcher: str) -> None:
     """Keep where ``bin/cv`` lies, for the wrapper script of a root; plugin updates move it."""
     if launcher:
-        try:
+        with suppress(CvError):  # a home that can't be written to costs only the wrapper script
             write_if_changed(cv_home() / "launcher", f"{launcher}\n".encode())
-        except CvError:
-            pass  # a home that can't be written to costs only the wrapper script
 
 
 def _config(root: Path) -> Step:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Config
@@ -18,7 +17,7 @@ def propose_root(folder: Path) -> Path:
     if (known := find_root(folder)) is not None:
         return known
     folder = folder.resolve()
-    home = Path(os.path.expanduser("~")).resolve()
+    home = Path("~").expanduser().resolve()
     below_home = [p for p in (folder, *folder.parents) if p != home and p not in home.parents]
     outermost = next((p for p in reversed(below_home) if is_repo(p)), None)
     if outermost is None:

@@ -18,6 +18,7 @@ _TIMEOUT = 10
 
 
 def settings_path(root: Path) -> Path:
+    """The project settings that Claude Code reads at ``root``."""
     return root / ".claude" / "settings.json"
 
 

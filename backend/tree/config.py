@@ -38,6 +38,7 @@ class ConfigError(CvError):
 
 
 def config_path(root: Path) -> Path:
+    """The config of ``root``."""
     return root / KIT_FOLDER / "config.json"
 
 

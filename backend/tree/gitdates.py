@@ -27,6 +27,7 @@ class GitDate(Struct, frozen=True):
 
     @property
     def best(self) -> int:
+        """The commit that counts as the document's date."""
         return self.own or self.any
 
 

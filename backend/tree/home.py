@@ -1,4 +1,7 @@
-"""The machine-wide home (``CV_HOME``): environments, the registry of senior roots, session states. Nothing of it lies in a tree."""
+"""The machine-wide home (``CV_HOME``): environments, the registry of senior roots, session states.
+
+Nothing of it lies in a tree.
+"""
 
 from __future__ import annotations
 

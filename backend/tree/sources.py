@@ -49,6 +49,7 @@ class SourcesError(CvError):
 
 
 def sources_path(root: Path) -> Path:
+    """``sources.md`` of ``root``."""
     return root / KIT_FOLDER / "sources.md"
 
 

@@ -1,0 +1,91 @@
+"""What Chroma still has to be told: notes in ``index.sqlite``, written with a change and struck out when it has arrived there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from backend.freshness.vectors import matrix
+from backend.schemas import ManifestEntry
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class StoredChunk(Struct, frozen=True):
+    """A chunk as it goes to Chroma."""
+
+    chroma_id: str
+    idx: int
+    heading: str
+    text: str
+
+
+class StoredDocument(Struct, frozen=True):
+    """A document as it goes to Chroma."""
+
+    path: str
+    role: str
+    entry: ManifestEntry
+    fields: dict[str, Any]
+
+
+class Notes:
+    """The tables ``to_drop`` (ids) and ``to_mirror`` (documents, by number) of an open index."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def empty(self) -> bool:
+        """Whether Chroma has been told everything."""
+        query = "SELECT EXISTS (SELECT 1 FROM to_drop) OR EXISTS (SELECT 1 FROM to_mirror)"
+        return not self.db.execute(query).fetchone()[0]
+
+    def to_drop(self, role: str) -> list[str]:
+        """Ids of chunks that must leave the role's collection."""
+        rows = self.db.execute("SELECT chroma_id FROM to_drop WHERE role = ?", (role,))
+        return [row[0] for row in rows]
+
+    def dropped(self, chroma_ids: Sequence[str]) -> None:
+        """Strike out what has left."""
+        self.db.executemany("DELETE FROM to_drop WHERE chroma_id = ?", [(i,) for i in chroma_ids])
+
+    def to_mirror(self) -> list[int]:
+        """Documents that must be written to Chroma."""
+        rows = self.db.execute("SELECT document FROM to_mirror ORDER BY document")
+        return [row[0] for row in rows]
+
+    def paths_to_mirror(self) -> set[str]:
+        """The same, as paths."""
+        rows = self.db.execute("SELECT path FROM to_mirror JOIN document ON id = document")
+        return {row[0] for row in rows}
+
+    def mirrored(self, documents: Sequence[int]) -> None:
+        """Strike out what has been written."""
+        self.db.executemany("DELETE FROM to_mirror WHERE document = ?", [(d,) for d in documents])
+
+    def everything(self) -> None:
+        """Note that all has to go to Chroma anew, and that nothing is left to drop there."""
+        self.db.execute("DELETE FROM to_drop")
+        self.db.execute("INSERT OR IGNORE INTO to_mirror SELECT id FROM document")
+
+    def stored(
+        self, number: int
+    ) -> tuple[StoredDocument, list[StoredChunk], npt.NDArray[np.float32]]:
+        """A document with its chunks and their vectors (a row each)."""
+        path, role, entry, fields = self.db.execute(
+            "SELECT path, role, entry, fields FROM document WHERE id = ?", (number,)
+        ).fetchone()
+        rows = self.db.execute(
+            "SELECT chroma_id, idx, heading, text, data FROM chunk c "
+            "JOIN vector v ON v.text_hash = c.text_hash WHERE document = ? ORDER BY idx",
+            (number,),
+        ).fetchall()
+        card = msgspec.json.decode(entry, type=ManifestEntry)
+        document = StoredDocument(path, role, card, msgspec.json.decode(fields))
+        return document, [StoredChunk(*row[:4]) for row in rows], matrix([row[4] for row in rows])
