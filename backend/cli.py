@@ -6,6 +6,8 @@ Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 no senior root here; 4 anothe
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -101,16 +103,19 @@ def run(arguments: list[str]) -> tuple[int, str]:
 
 
 def inline_arguments(arguments: list[str], text: str) -> list[str]:
-    """What a person typed after a slash command, as arguments: one text for a search, words (with quotes) otherwise."""
-    import shlex
-
-    text = text.strip()
+    """What a person typed after a slash command, as arguments: one text for a search, one path for a folder, words (with
+    quotes) otherwise.
+    """
+    text = re.sub(r"(?<!\S)\\!", "!", text.strip())  # Claude Code hands "!word" over as "\!word"
     if not text:
         return []
-    if arguments[:1] in (["find"], ["search"]):
+    command = arguments[:1]
+    if command in (["find"], ["search"]):
         return ["--", text]
+    if command in (["dismiss"], ["undismiss"]) and not text.startswith(("-", "'", '"')):
+        return ["--", text]  # a folder's name may hold blanks
     try:
-        return shlex.split(text)
+        return shlex.split(text, posix=os.name != "nt")  # on Windows a backslash separates folders
     except ValueError:  # an apostrophe, say
         return text.split()
 

@@ -330,6 +330,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     message: str
     repos: tuple[DigestRepo, ...]
     themes: tuple[Theme, ...] = ()
+    senior_root: str = ""
     notes: tuple[str, ...] = ()
     activity: dict[str, dict[str, int]] = {}
 

@@ -110,7 +110,8 @@ def catch_up(
             digest = make_digest(cards, chosen, **filters, **shape, paths=paths)
         else:
             digest = with_themes(digest, themes)
-    digest = replace(digest, notes=(*digest.notes, *freshness.notes))
+    notes = (*digest.notes, *freshness.notes)
+    digest = replace(digest, notes=notes, senior_root=str(root))
     if html is not None:
         _write_page(html, digest, open_page)
     if as_json:

@@ -119,7 +119,8 @@ class Index:
         return None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file. After writing, nothing that was replaced stays behind in the write-ahead log."""
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.close()
 
     def __enter__(self) -> Index:
@@ -312,6 +313,7 @@ class Index:
             (role, number),
         )
         lexical.remove(self.db, number)
+        self.set_fact("erase", "due")
         for statement in (
             "DELETE FROM chunk WHERE document = ?",
             "DELETE FROM to_mirror WHERE document = ?",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
 UPSERT_LIMIT = 5000
 """Records a call. Chroma refuses more than 5,461 (SQLite's variables)."""
 
-_BULK = {"sync_threshold": 10_000, "batch_size": 5_000}
-_STEADY = {"sync_threshold": 3, "batch_size": 2}
-"""How many records Chroma keeps in its log before the vectors are written. A low number leaves readers nothing to replay and
-purges deleted text from the log at once; it costs an index write per sync, so that a bulk load wants a high one."""
+_BULK = {"sync_threshold": 1000, "batch_size": 100}
+_STEADY = {"sync_threshold": 1, "batch_size": 1}
+"""How many records Chroma keeps in its log before the vectors are written and the log is purged. A bulk load wants a high number
+(these are Chroma's own; much higher ones build the vectors' graph again from the log, at half the speed). Afterwards the
+lowest: readers have nothing to replay, and of what was written only the newest record stays in the log (with
+3 and 2, text that was added and deleted again was still found there)."""
 
 _READER_WAITS = 2.0
 _WRITER_WAITS = 60.0
@@ -106,15 +110,27 @@ class Store:
         found = collection.query(query_embeddings=[vector], n_results=limit, include=["distances"])
         return [(i, 1.0 - d) for i, d in zip(found["ids"][0], found["distances"][0], strict=True)]
 
-    def settle(self, roles: Sequence[str], *, steady: bool = True) -> None:
-        """Leave nothing for readers to write: log and vectors are brought in line, then read once."""
+    def be_steady(self, roles: Sequence[str]) -> None:
+        """End a bulk load. It takes effect when the store is opened again."""
+        for role in roles:
+            self._collection(role).modify(configuration={"hnsw": _STEADY})
+
+    def purge(self, roles: Sequence[str]) -> None:
+        """Write the vectors and purge the log: a record is written again, since that is what sets it off."""
         for role in roles:
             collection = self._collection(role)
-            if steady:
-                collection.modify(configuration={"hnsw": _STEADY})
+            first = collection.get(limit=1, include=["documents", "metadatas", "embeddings"])
+            if first["ids"]:
+                parts = ("ids", "documents", "metadatas", "embeddings")
+                collection.upsert(**{part: first[part] for part in parts})
+
+    def settle(self, roles: Sequence[str]) -> None:
+        """Leave nothing for readers to write: every collection is counted and searched once."""
+        for role in roles:
+            collection = self._collection(role)
             if collection.count():
-                size = collection.get(limit=1, include=["embeddings"])["embeddings"]
-                collection.query(query_embeddings=[size[0]], n_results=1, include=[])
+                first = collection.get(limit=1, include=["embeddings"])["embeddings"]
+                collection.query(query_embeddings=[first[0]], n_results=1, include=[])
 
 
 @contextmanager
@@ -126,24 +142,41 @@ def reading(root: Path, config: Config) -> Iterator[Store]:
 
 
 @contextmanager
-def writing(root: Path, config: Config) -> Iterator[Store]:
-    """Chroma for the one writer, alone."""
+def writing(root: Path, config: Config, *, erase: bool) -> Iterator[Store]:
+    """Chroma for the one writer, alone. ``erase``: text that the block deletes is overwritten on disk as well."""
     lock = exclusive(
         _lock_path(root), seconds=_WRITER_WAITS, busy="Chroma is in use by another program"
     )
-    with lock, _open(root, config) as store:
-        yield store
+    with lock:
+        with _open(root, config) as store:
+            yield store
+        if erase:
+            _erase(root)
 
 
 def discard(root: Path) -> None:
-    """Remove a store that can't even be opened. Raises ``CvError`` when the folder can't be removed."""
-    busy = "Chroma is in use by another program"
-    with exclusive(_lock_path(root), seconds=_WRITER_WAITS, busy=busy):
-        try:
-            shutil.rmtree(chroma_path(root))
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CvError(f"{chroma_path(root)}: damaged, and not to be removed ({reason})") from error
+    """Delete the whole store: one that is damaged cannot even be opened. The index makes it anew."""
+    lock = exclusive(
+        _lock_path(root), seconds=_WRITER_WAITS, busy="Chroma is in use by another program"
+    )
+    with lock:
+        shutil.rmtree(chroma_path(root), ignore_errors=True)
+
+
+def _erase(root: Path) -> None:
+    """Write Chroma's database anew without its free pages, where deleted text stays readable; then put it in its place."""
+    database = chroma_path(root) / "chroma.sqlite3"
+    fresh = database.with_name("chroma.sqlite3.new")
+    fresh.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(database)) as db:
+            db.execute("VACUUM INTO ?", (str(fresh),))
+        with fresh.open("rb") as file:
+            os.fsync(file.fileno())
+        fresh.replace(database)
+    except (sqlite3.Error, OSError) as error:
+        fresh.unlink(missing_ok=True)
+        raise StoreError(f"{database}: deleted text could not be overwritten ({error})") from error
 
 
 @contextmanager

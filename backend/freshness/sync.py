@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backend.freshness.changes import Changes, find_changes
+from backend.errors import CvError
+from backend.freshness.changes import Changes, find_changes, out_of_sight
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder, embedder_name, load_embedder
 from backend.freshness.index import Index, is_damaged, remove_index
@@ -20,7 +21,6 @@ from backend.freshness.intake import Intake, Outcome
 from backend.freshness.manifest import manifests_stamp, write_manifests
 from backend.freshness.mirror import mirror
 from backend.freshness.places import index_path, load_places, save_places
-from backend.errors import CvError
 from backend.schemas import ROLES, Config, RoleReport, SyncReport
 from backend.tree.discovery import Tree, discover, look_at
 from backend.tree.lock import exclusive
@@ -109,7 +109,11 @@ def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tre
         notes.append(
             f"sources.md: {len(new)} new: {', '.join(new[:5])}{' …' if len(new) > 5 else ''}"
         )
-    notes += [f"sources.md: {path} is no longer there" for path in gone(root, sources)]
+    notes += [
+        f"sources.md: {path} is no longer there"
+        for path in gone(root, sources)
+        if not out_of_sight(path, tree.unreadable)
+    ]
     notes += [
         f"{path or root}: could not be read; what the index has of it is kept"
         for path in tree.unreadable[:5]

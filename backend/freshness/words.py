@@ -35,25 +35,29 @@ _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 
 def words(text: str) -> list[str]:
     """The words of ``text`` in order, as they are compared."""
-    found: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
-        if len(word) > LONGEST_WORD and not _UNSPACED.search(word):
-            continue
-        if not word.isascii() and _UNSPACED.search(word):
-            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-            continue
-        folded = word.casefold()
-        if folded not in _STOP and not (len(folded) == 1 and folded.isascii() and folded.isalpha()):
-            found.append(stem(folded))
-        if not (word.islower() or word.isupper() or word.isdigit()):
-            parts = _PART.findall(word)
-            if len(parts) > 1:
-                found += [
-                    stem(part.lower())
-                    for part in parts
-                    if len(part) > 1 and part.lower() not in _STOP
-                ]
-    return found
+    written = _WORD.findall(unicodedata.normalize("NFKC", text))
+    return [word for part in written for word in _compared(part)]
+
+
+@lru_cache(maxsize=200_000)
+def _compared(written: str) -> tuple[str, ...]:
+    """What one word counts as; texts repeat themselves, so that most calls are answered from the cache."""
+    if not written.isascii() and _UNSPACED.search(written):
+        return tuple(written[i : i + 2] for i in range(max(1, len(written) - 1)))
+    if len(written) > LONGEST_WORD:
+        return ()
+    found = [_counted(written.casefold())]
+    if not (written.islower() or written.isupper() or written.isdigit()):
+        parts = _PART.findall(written)
+        if len(parts) > 1:
+            found += [_counted(part.lower()) for part in parts]
+    return tuple(word for word in found if word)
+
+
+def _counted(folded: str) -> str:
+    """The stem of a folded word, empty for one that says nothing: a stop word, a single Latin letter."""
+    single = len(folded) == 1 and folded.isascii() and folded.isalpha()
+    return "" if single or folded in _STOP else stem(folded)
 
 
 def surfaces(text: str) -> dict[str, str]:
@@ -61,7 +65,6 @@ def surfaces(text: str) -> dict[str, str]:
     return {word: written for written in _WORD.findall(text) for word in words(written)[:1]}
 
 
-@lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The stem of a folded word: Snowball's English one for Latin letters, its Russian one for Cyrillic."""
     if word.isascii():
@@ -69,6 +72,7 @@ def stem(word: str) -> str:
     return str(_stemmer("russian").stemWord(word)) if _CYRILLIC.search(word) else _plain(word)
 
 
+@lru_cache(maxsize=200_000)
 def word_id(word: str) -> int:
     """A word as 32 bits. Among 40,000 words some pair collides once in five corpora, which costs a rank at most."""
     return zlib.crc32(word.encode())
@@ -76,7 +80,10 @@ def word_id(word: str) -> int:
 
 def bag(text: str) -> Counter[int]:
     """How often each word of ``text`` occurs, by its id."""
-    return Counter(map(word_id, words(text)))
+    counts: Counter[int] = Counter()
+    for word, count in Counter(words(text)).items():
+        counts[word_id(word)] += count
+    return counts
 
 
 def _plain(word: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -148,7 +149,7 @@ def unknown_keys(root: Path) -> list[str]:
             continue
         if key in groups:  # a whole group that is empty
             continue
-        near = difflib.get_close_matches(key, KEYS, n=1)
+        near = difflib.get_close_matches(key, [*KEYS, *groups], n=1)
         found.append(f"{key} (did you mean {near[0]}?)" if near else key)
     return found
 
@@ -229,7 +230,7 @@ def _zoned(moment: datetime | None) -> datetime | None:
 
 
 def _moved(text: str, before: Path, now: Path) -> str:
-    path = Path(text).expanduser()
+    path = Path(os.path.expanduser(text))  # noqa: PTH111 - unlike Path's own, never raises
     return str(now / path.relative_to(before)) if path.is_relative_to(before) else text
 
 

@@ -6,6 +6,7 @@ Its frontmatter holds ``sources:``, a list of entries with ``path`` (relative to
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def add_places(root: Path, sources: list[Source], places: list[Place]) -> list[s
 
 def gone(root: Path, sources: list[Source]) -> list[str]:
     """Paths of included entries whose folder is no longer there."""
-    return [s.path for s in sources if s.include and not (root / _clean(s.path)).is_dir()]
+    return [s.path for s in sources if s.include and not os.path.isdir(root / _clean(s.path))]
 
 
 def _with_entries(text: str, places: list[Place]) -> str:
