@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import os
@@ -72,13 +71,18 @@ def change_config(root: Path, change: Callable[[dict[str, Any]], None]) -> Confi
         seconds=5.0,
         busy=f"{path}: another program is changing it; try again",
     ):
-        raw = _read(root)
-        change(raw)
-        config = _typed(raw, root)
-        raw["senior_root"] = str(root)
-        if "dismissed_paths" in raw:
-            raw["dismissed_paths"] = config.dismissed_paths
-        write_atomic(path, _json(raw))
+        return rewrite_config(root, change)
+
+
+def rewrite_config(root: Path, change: Callable[[dict[str, Any]], None]) -> Config:
+    """``change_config`` for a caller that holds the lock ``config.lock`` beside the file already."""
+    raw = _read(root)
+    change(raw)
+    config = _typed(raw, root)
+    raw["senior_root"] = str(root)
+    if "dismissed_paths" in raw:
+        raw["dismissed_paths"] = config.dismissed_paths
+    write_atomic(config_path(root), _json(raw))
     return config
 
 
@@ -141,6 +145,8 @@ def set_key(root: Path, key: str, text: str) -> Config:
 
 def unknown_keys(root: Path) -> list[str]:
     """Dotted keys in the file that we don't know (they are kept as they are), with the nearest known one as a hint."""
+    import difflib  # not at the top: the hooks read configs too
+
     groups = {key.split(".")[0] for key in KEYS}
     open_groups = {key for key, entry in KEYS.items() if entry.holds_anything}
     found = []
@@ -247,6 +253,8 @@ def _explain(error: msgspec.ValidationError, raw: dict[str, Any]) -> str:
 
 
 def _unknown(key: str) -> UsageError:
+    import difflib
+
     near = difflib.get_close_matches(key, KEYS, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "'cv config list' shows the keys"
     return UsageError(f"{key}: not a key of config.json; {hint}")

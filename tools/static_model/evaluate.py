@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 import time
@@ -61,12 +60,12 @@ def recalls(bench: list[dict[str, object]], paths: list[str], similarity: Floats
 
 
 def teacher_embed() -> Embed:
-    """The teacher as a function of texts (one process, float32)."""
+    """The teacher as a function of texts (one thread, bfloat16)."""
     import teach
     import torch
 
-    model = teach.Teacher(teach.teacher_folder(), bf16=False)
-    torch.set_num_threads(os.cpu_count() or 1)
+    model = teach.Teacher(teach.teacher_folder(), bf16=True)
+    torch.set_num_threads(1)  # see teach.start_worker
     tokenizer = teach.teacher_tokenizer()
 
     def embed(texts: list[str]) -> Floats:

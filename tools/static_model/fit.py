@@ -29,10 +29,14 @@ from teach import teacher_folder
 from tokenizers import Tokenizer
 
 FIRST_WORD = 999  # bert-base-uncased: ids below are special or unused
-HELD_OUT = 1500  # texts, the last of the shuffled order
+# Whole packages kept out of the fit: a random split would put a heading or a first sentence on one
+# side and the paragraph that holds it on the other. Lambda is chosen on the first set; the figure
+# that is reported comes from the second, which nothing was chosen on.
+VALIDATION = frozenset(("@elizaos/prompts", "@tanstack/router-core", "jupyter-book", "nikola"))
+TEST = frozenset(("@houseofwolvesllc/claude-scrum-skill", "hatch", "jupyter-server", "flask"))
 SIF_A = 1e-4  # Arora et al.: 1e-3 to 1e-4
-LAMBDAS = (0.005, 0.01)  # tried on the held-out texts; X has rows of sum 1
-ITERATIONS, TOLERANCE = 120, 1e-4  # of the residual norm relative to the first
+LAMBDAS = (0.02, 0.05, 0.1)  # rows of X sum to 1
+ITERATIONS, TOLERANCE = 120, 5e-4  # of the residual norm relative to the first
 Floats = npt.NDArray[np.float32]
 
 
@@ -94,34 +98,45 @@ def quantised(table: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
 
 def fitted(work: Path, tokenizer: Tokenizer) -> tuple[Floats, dict[str, Any]]:
     """The float table and what is worth noting about the fit."""
-    texts = [entry["text"] for entry in json.loads((work / "texts.json").read_text())]
+    entries = json.loads((work / "texts.json").read_text())
+    texts = [entry["text"] for entry in entries]
     vectors = np.load(work / "text_vectors.npy").astype(np.float32)
     tokens = np.load(work / "token_vectors.npy")
     matrix = token_matrix(tokenizer, texts, len(tokens))
-    held = slice(len(texts) - HELD_OUT, None)
-    train = slice(0, len(texts) - HELD_OUT)
+    validation = np.array([entry["source"] in VALIDATION for entry in entries])
+    test = np.array([entry["source"] in TEST for entry in entries])
+    train = ~(validation | test)
     mean = vectors[train].mean(0)
     counts = np.asarray(matrix[train].astype(bool).sum(0)).ravel() + 1.0
     start = prior(tokens, (counts / counts.sum()).astype(np.float32))
     base = matrix @ start
     start *= float((base[train] * (vectors[train] - mean)).sum() / (base[train] ** 2).sum())
     base = matrix @ start + mean
-    print(f"prior alone: held-out cosine {cosine(base[held], vectors[held]):.4f}")
+    print(f"prior alone: validation cosine {cosine(base[validation], vectors[validation]):.4f}")
     best: tuple[float, float, Floats] | None = None
     for penalty in LAMBDAS:
         begun = time.time()
         change = ridge(matrix[train], (vectors - base)[train], penalty)
-        score = cosine((matrix @ change + base)[held], vectors[held])
-        print(f"lambda {penalty}: held-out cosine {score:.4f}, {time.time() - begun:.0f} s")
+        score = cosine((matrix @ change + base)[validation], vectors[validation])
+        took = time.time() - begun
+        print(f"lambda {penalty}: validation cosine {score:.4f}, {took:.0f} s", flush=True)
         if best is None or score > best[0]:
             best = score, penalty, change
     assert best is not None
     table = start + best[2] + mean
     table[:FIRST_WORD] = 0
     rows, scales = quantised(table)
-    final = cosine(matrix[held] @ (rows * scales[:, None]), vectors[held])
-    figures = {"texts": len(texts), "held_out": HELD_OUT, "lambda": best[1]}
-    return table, figures | {"held_out_cosine": round(final, 4)}
+    predicted = matrix @ (rows * scales[:, None])
+    return table, {
+        "lambda": best[1],
+        "texts_fitted": int(train.sum()),
+        "validation_packages": sorted(VALIDATION),
+        "test_packages": sorted(TEST),
+        "test_texts": int(test.sum()),
+        "validation_cosine": round(best[0], 4),
+        "held_out_cosine": round(cosine(predicted[test], vectors[test]), 4),
+        "fitted_cosine": round(cosine(predicted[train], vectors[train]), 4),
+    }
 
 
 def write(folder: Path, table: Floats, tokenizer: Tokenizer, notes: dict[str, Any]) -> None:

@@ -297,7 +297,7 @@ def main() -> None:
     for source in (Source(**entry) for entry in sources):
         offered = set(candidates(source, fetch(source, options.work / "archives")))
         taken: Counter[str] = Counter()
-        for kind, text in sorted(offered, key=lambda pair: order(pair[1])):
+        for kind, text in sorted(offered, key=lambda pair: (order(pair[1]), pair[0])):
             if taken[kind] >= most[kind] * source.share or key(text) in seen or not is_prose(text):
                 continue
             if kind == "paragraph" and key(text) in excluded:
@@ -312,7 +312,7 @@ def main() -> None:
             | {f"{kind}s": taken[kind] for kind in most}
         )
         print(source.name, dict(taken), f"of {len(offered)}", flush=True)
-    texts.sort(key=lambda entry: order(entry["text"]))
+    texts.sort(key=lambda entry: order("shuffle " + entry["text"]))  # not the order of the choice
     (options.work / "texts.json").write_text(json.dumps(texts, ensure_ascii=False, indent=0))
     (options.work / "counts.json").write_text(json.dumps(counts, indent=1))
     print(f"{len(texts)} texts, {sum(len(entry['text']) for entry in texts)} characters")
