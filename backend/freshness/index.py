@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -51,15 +51,15 @@ CREATE TABLE chunk (
     chroma_id TEXT NOT NULL,
     idx INTEGER NOT NULL,
     heading TEXT NOT NULL,
-    text TEXT NOT NULL,
     text_hash TEXT NOT NULL,
     start_line INTEGER NOT NULL,
-    end_line INTEGER NOT NULL
+    end_line INTEGER NOT NULL,
+    text TEXT NOT NULL      -- last, so that the columns before it are read without it
 );
 CREATE INDEX chunk_document ON chunk(document, idx);
 CREATE INDEX chunk_text ON chunk(text_hash);
 CREATE UNIQUE INDEX chunk_chroma ON chunk(chroma_id);
-CREATE TABLE vector (text_hash TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vector (text_hash TEXT NOT NULL UNIQUE, data BLOB NOT NULL);   -- with row ids: the index of hashes stays small
 CREATE TABLE mark (mark TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (mark, path)) WITHOUT ROWID;
 CREATE INDEX mark_path ON mark(path);
 CREATE TABLE passed_over (path TEXT PRIMARY KEY, copy_of TEXT NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;

@@ -46,9 +46,19 @@ def load_passed_over(root: Path) -> dict[str, PassedOver]:
 def load_stamps(root: Path) -> dict[str, Stamp]:
     """Stamps of every file that the index has dealt with; nothing else of the manifests is decoded."""
     stamps: dict[str, Stamp] = {}
-    for path in (*(manifest_path(root, role) for role in ROLES), passed_over_path(root)):
-        stamps |= _load(path, Stamp)
-    return stamps
+    for role in ROLES:
+        stamps |= load_role_stamps(root, role)
+    return stamps | load_passed_over_stamps(root)
+
+
+def load_role_stamps(root: Path, role: str) -> dict[str, Stamp]:
+    """Stamps of the documents of one role."""
+    return _load(manifest_path(root, role), Stamp)
+
+
+def load_passed_over_stamps(root: Path) -> dict[str, Stamp]:
+    """Stamps of the files that were read and deliberately not indexed."""
+    return _load(passed_over_path(root), Stamp)
 
 
 def write_manifests(root: Path, index: Index) -> None:

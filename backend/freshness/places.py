@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from backend.schemas import Config
 from backend.tree.discovery import Choices, Place, Tree
 from backend.tree.files import write_if_changed
 from backend.tree.repos import Repo
@@ -34,29 +35,50 @@ def passed_over_path(root: Path) -> Path:
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last full walk found, so that the next look lists only document folders. ``walked_at`` in epoch seconds."""
+    """What the last full walk found, so that the next look lists only document folders. ``walked_at`` in epoch seconds.
+
+    ``watched``: folders (by path) where a new repo, a new documents folder or a marker would appear, with their mtimes;
+    ``left_out``: what the config says of folders that the walk leaves out.
+    """
 
     walked_at: float
     sources_mtime: float
+    watched: dict[str, float]
+    left_out: list[str]
     places: list[Place]
     repos: dict[str, Repo]
     choices: Choices
 
 
 def load_places(root: Path) -> Places | None:
-    """The last walk's places; None when there was none, or when ``sources.md`` has been edited since."""
+    """The last walk's places; None when there was none."""
     try:
-        places = msgspec.json.decode(_path(root).read_bytes(), type=Places)
+        return msgspec.json.decode(_path(root).read_bytes(), type=Places)
     except (OSError, msgspec.MsgspecError):
         return None
-    return places if places.sources_mtime == _sources_mtime(root) else None
 
 
-def save_places(root: Path, tree: Tree, choices: Choices, *, walked_at: float) -> None:
+def still_hold(root: Path, config: Config, places: Places) -> bool:
+    """Whether ``places`` are still all there is: neither ``sources.md`` nor the config nor a watched folder has changed."""
+    return (
+        places.sources_mtime == _mtime(sources_path(root))
+        and places.left_out == _left_out(config)
+        and all(_mtime(root / path) == mtime for path, mtime in places.watched.items())
+    )
+
+
+def save_places(
+    root: Path, config: Config, tree: Tree, choices: Choices, *, walked_at: float
+) -> None:
     """Keep what a full walk found at ``walked_at`` (epoch seconds)."""
+    watched = {"", *tree.repos, *tree.dismissed}
+    for path in (*(place.path for place in tree.places), *tree.repos):
+        watched.update(parent.as_posix() for parent in PurePosixPath(path).parents)
     places = Places(
         walked_at=walked_at,
-        sources_mtime=_sources_mtime(root),
+        sources_mtime=_mtime(sources_path(root)),
+        watched={path: _mtime(root / path) for path in sorted(watched - {"."})},
+        left_out=_left_out(config),
         places=tree.places,
         repos=tree.repos,
         choices=choices,
@@ -68,8 +90,12 @@ def _path(root: Path) -> Path:
     return root / KIT_FOLDER / "manifests" / "places.json"
 
 
-def _sources_mtime(root: Path) -> float:
+def _left_out(config: Config) -> list[str]:
+    return sorted((*config.dismissed_paths, *config.discovery.skip_folders))
+
+
+def _mtime(path: Path) -> float:
     try:
-        return sources_path(root).stat().st_mtime
+        return path.stat().st_mtime
     except OSError:
         return 0.0

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from backend.freshness.changes import out_of_sight
 from backend.freshness.embedder import embedder_name
-from backend.freshness.manifest import Stamp, load_cards, load_stamps
+from backend.freshness.index import Index
+from backend.freshness.manifest import Stamp, load_all_cards, load_cards, load_stamps
 from backend.freshness.places import chroma_path, index_path
-from backend.schemas import ROLES, Config, RoleStatus, Status
+from backend.schemas import (
+    ROLES,
+    Config,
+    Failure,
+    ManifestEntry,
+    RepoBehind,
+    RoleStatus,
+    Status,
+)
 from backend.tree.config import unknown_keys
-from backend.tree.discovery import discover
+from backend.tree.discovery import Tree, discover
 from backend.tree.root import applicability
 from backend.tree.sources import choices, load_sources
+
+_SUPERSEDED = re.compile(r"\bsuperseded\b", re.IGNORECASE)
 
 
 class Pending(Struct, frozen=True):
@@ -25,12 +40,19 @@ class Pending(Struct, frozen=True):
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
 
+    def __len__(self) -> int:
+        return len(self.new) + len(self.changed) + len(self.gone)
+
 
 def pending(
     root: Path, config: Config, *, now: datetime, roles: tuple[str, ...] = ROLES
 ) -> dict[str, Pending]:
     """For each role, how the disk differs from what the last sync saw. Raises ``CvError`` when ``sources.md`` is broken."""
-    tree = discover(root, config, choices(load_sources(root)))
+    return compare(root, discover(root, config, choices(load_sources(root))), roles)
+
+
+def compare(root: Path, tree: Tree, roles: tuple[str, ...] = ROLES) -> dict[str, Pending]:
+    """For each role, how ``tree`` differs from what the last sync saw."""
     stamps = load_stamps(root)
     found = {}
     for role in roles:
@@ -59,35 +81,118 @@ def pending(
 
 
 def make_status(root: Path, config: Config, *, folder: Path, now: datetime) -> Status:
-    """The status of ``root`` as seen from ``folder``."""
+    """The status of ``root`` as seen from ``folder``; what the hooks did is for others to add. Raises ``CvError`` when
+    ``sources.md`` is broken.
+    """
     applies = applicability(folder, root, config)
-    behind = pending(root, config, now=now)
-    roles = {}
-    for role in ROLES:
-        cards = load_cards(root, role)
-        waiting = behind[role]
-        roles[role] = RoleStatus(
-            collection=getattr(config.collections, role.replace("-", "_")),
-            documents=len(cards),
-            chunks=sum(card.chunks for card in cards.values()),
-            behind=len(waiting.new) + len(waiting.changed) + len(waiting.gone),
-        )
+    tree = discover(root, config, choices(load_sources(root)))
+    behind = compare(root, tree)
+    cards = load_all_cards(root)
     last = config.last_session_at
     return Status(
         senior_root=str(root),
         applicable=applies.applicable,
         reason=applies.reason,
-        roles=roles,
+        roles={
+            role: RoleStatus(
+                collection=getattr(config.collections, role.replace("-", "_")),
+                documents=len(cards[role]),
+                chunks=sum(card.chunks for card in cards[role].values()),
+                behind=len(behind[role]),
+            )
+            for role in ROLES
+        },
         last_session_at=last.isoformat() if last else None,
         nudge=config.nudge,
         embedder=embedder_name(config.embedding),
         store_bytes=_bytes(index_path(root).parent.glob("index.sqlite*"))
         + _bytes(chroma_path(root).rglob("*")),
+        repos=_by_repo(tree, cards, behind),
+        documents=_by_status(cards),
+        superseded=tuple(superseded_alone(root)),
+        failed=tuple(unreadable(root, tree, behind)),
         notes=tuple(
             f"config.json: unknown key {key}; kept, without effect" for key in unknown_keys(root)
         ),
     )
 
 
-def _bytes(paths: object) -> int:
-    return sum(path.stat().st_size for path in paths if path.is_file())  # type: ignore[attr-defined]
+def unreadable(root: Path, tree: Tree, behind: Mapping[str, Pending]) -> list[Failure]:
+    """Of the files that the next sync would read, those that it can't: a failed file stays among them, since nothing is noted
+    of it. Also the folders that can't be listed.
+    """
+    from backend.freshness.intake import LARGEST_FILE
+
+    failed = [Failure(path or ".", "the folder can't be read") for path in tree.unreadable]
+    for part in behind.values():
+        for path in (*part.new, *part.changed):
+            if tree.files[path].size > LARGEST_FILE:
+                failed.append(Failure(path, f"larger than {LARGEST_FILE // 1024**2} MB"))
+                continue
+            try:
+                with (root / path).open("rb"):
+                    pass
+            except FileNotFoundError:
+                continue  # gone since the walk
+            except OSError as error:
+                failed.append(Failure(path, error.strerror or str(error)))
+    return failed
+
+
+def superseded_alone(root: Path) -> list[str]:
+    """Documents whose status says superseded while no document of the index is named as what took their place, neither by
+    themselves nor by that document (``supersedes``). By path; nothing where there is no index yet.
+    """
+    index = Index.for_reading(index_path(root))
+    if index is None:
+        return []
+    with index:
+        rows = index.db.execute("SELECT path, entry, fields FROM document ORDER BY path").fetchall()
+    decode = msgspec.json.decode
+    fields = {path: decode(data) for path, _, data in rows}
+    stems = {_stem(path) for path in fields}
+    taken = {_stem(name) for each in fields.values() for name in each["fm_supersedes"] or ()}
+    return [
+        path
+        for path, entry, _ in rows
+        if _SUPERSEDED.search(decode(entry, type=ManifestEntry).status)
+        and _stem(path) not in taken
+        and not any(_stem(name) in stems for name in fields[path]["fm_superseded_by"] or ())
+    ]
+
+
+def _stem(name: str) -> str:
+    """The file name that a path or a link says, folded and without ``.md``: what links are resolved by in the last resort."""
+    name = name.strip("[] ").partition("|")[0].partition("#")[0]
+    return name.rsplit("/", 1)[-1].casefold().removesuffix(".md")
+
+
+def _by_repo(
+    tree: Tree, cards: Mapping[str, Mapping[str, ManifestEntry]], behind: Mapping[str, Pending]
+) -> dict[str, RepoBehind]:
+    counts: dict[str, Counter[str]] = {}
+    for role, part in behind.items():
+        for word, paths in (("changed", part.changed), ("new", part.new), ("gone", part.gone)):
+            for path in paths:
+                repo = tree.files[path].repo if path in tree.files else cards[role][path].repo
+                counts.setdefault(repo, Counter())[word] += 1
+    return {repo: RepoBehind(**counts[repo]) for repo in sorted(counts)}
+
+
+def _by_status(cards: Mapping[str, Mapping[str, ManifestEntry]]) -> dict[str, int]:
+    spellings: dict[str, Counter[str]] = {}
+    for part in cards.values():
+        for card in part.values():
+            spellings.setdefault(card.status.casefold(), Counter())[card.status] += 1
+    most = sorted(spellings, key=lambda folded: (-spellings[folded].total(), folded))
+    return {spellings[f].most_common(1)[0][0]: spellings[f].total() for f in most}
+
+
+def _bytes(paths: Iterable[Path]) -> int:
+    total = 0
+    for path in paths:
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:  # gone since it was listed: a sync is at work
+            continue
+    return total

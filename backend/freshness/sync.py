@@ -20,15 +20,16 @@ from backend.freshness.index import Index, is_damaged, remove_index
 from backend.freshness.intake import Intake, Outcome
 from backend.freshness.manifest import manifests_stamp, write_manifests
 from backend.freshness.mirror import mirror
-from backend.freshness.places import index_path, load_places, save_places
+from backend.freshness.places import index_path, load_places, save_places, still_hold
 from backend.schemas import ROLES, Config, RoleReport, SyncReport
 from backend.tree.discovery import Tree, discover, look_at
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources
 
-WALK_AGAIN = 600.0
-"""Seconds after which a quick sync looks for new document folders too, not only at the known ones."""
+WALK_AGAIN = 3600.0
+"""Seconds after which a quick sync walks the whole tree again in any case. Before that it does when a folder has changed in which
+a new repo, documents folder or marker would appear; what this misses is one that appears deep in folders without any."""
 
 EMBED_BATCH = 512
 """Chunks embedded at once when all have to be (another embedder)."""
@@ -94,7 +95,8 @@ def sync(
 def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tree, list[str]]:
     """The tree as it is, and notes; a full walk also appends new folders to ``sources.md``."""
     known = load_places(root) if quick else None
-    if known is not None and 0 <= now.timestamp() - known.walked_at < WALK_AGAIN:
+    recent = known is not None and 0 <= now.timestamp() - known.walked_at < WALK_AGAIN
+    if known is not None and recent and still_hold(root, config, known):
         return look_at(root, config, known.places, known.repos, known.choices), []
     sources = load_sources(root)
     chosen = choices(sources)
@@ -118,7 +120,7 @@ def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tre
         f"{path or root}: could not be read; what the index has of it is kept"
         for path in tree.unreadable[:5]
     ]
-    save_places(root, tree, chosen, walked_at=now.timestamp())
+    save_places(root, config, tree, chosen, walked_at=now.timestamp())
     return tree, notes
 
 

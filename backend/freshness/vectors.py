@@ -18,18 +18,27 @@ class Vectors:
         self.db = db
 
     def missing(self, documents: Sequence[int] | None = None) -> dict[str, tuple[str, str]]:
-        """Texts of chunks (with their role) that have no vector yet, by hash; of ``documents`` (by number), or of all."""
+        """Texts of chunks (with their role) that have no vector yet, by hash; of ``documents`` (by number), or of all.
+
+        Each sync asks it of all chunks, so that it is remembered when none is missing: whoever adds chunks embeds them in
+        the same transaction, and only ``drop_all`` leaves chunks without vectors.
+        """
+        if documents is None:
+            if self.db.execute("SELECT 1 FROM meta WHERE key = 'vectors'").fetchone():
+                return {}
+            query = "SELECT text_hash FROM chunk EXCEPT SELECT text_hash FROM vector"
+            hashes = [row[0] for row in self.db.execute(query)]
+            if not hashes:
+                self.db.execute("INSERT INTO meta VALUES ('vectors', 'whole')")
+            where, keys = "c.text_hash = ?", [(h,) for h in hashes]
+        else:
+            without = "NOT EXISTS (SELECT 1 FROM vector v WHERE v.text_hash = c.text_hash)"
+            where, keys = f"c.document = ? AND {without}", [(number,) for number in documents]
         query = (
             "SELECT c.text_hash, c.text, d.role FROM chunk c JOIN document d ON d.id = c.document "
-            "WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.text_hash = c.text_hash)"
+            f"WHERE {where}"
         )
-        if documents is None:
-            return {h: (text, role) for h, text, role in self.db.execute(query)}
-        return {
-            h: (text, role)
-            for number in documents
-            for h, text, role in self.db.execute(query + " AND d.id = ?", (number,))
-        }
+        return {h: (text, role) for key in keys for h, text, role in self.db.execute(query, key)}
 
     def put(self, text_hashes: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
         """Keep a vector (a row) for each hash."""
@@ -43,6 +52,7 @@ class Vectors:
     def drop_all(self) -> None:
         """Drop every vector: they are to come from another embedder."""
         self.db.execute("DELETE FROM vector")
+        self.db.execute("DELETE FROM meta WHERE key = 'vectors'")
 
     def of_chunks(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The Chroma id of every chunk, and its vector (a row)."""

@@ -236,7 +236,7 @@ def _zoned(moment: datetime | None) -> datetime | None:
 
 
 def _moved(text: str, before: Path, now: Path) -> str:
-    path = Path(os.path.expanduser(text))  # noqa: PTH111 - unlike Path's own, never raises
+    path = Path(os.path.expanduser(text))
     return str(now / path.relative_to(before)) if path.is_relative_to(before) else text
 
 

@@ -60,7 +60,7 @@ class Place(Struct, frozen=True):
 
 class Tree(Struct):
     """What the walk found. ``skipped`` counts files (or links, or folders) per role and reason; ``unreadable`` lists folders
-    that could not be listed: what was known below them is not gone, only out of sight.
+    that could not be listed: what was known below them is not gone, only out of sight. ``dismissed``: folders with a marker.
     """
 
     files: dict[str, FoundFile] = field(default_factory=dict)
@@ -70,6 +70,7 @@ class Tree(Struct):
         default_factory=lambda: {r: Counter() for r in (CORPUS_ROLE, CHANGELOG_ROLE)}
     )
     unreadable: list[str] = field(default_factory=list)
+    dismissed: list[str] = field(default_factory=list)
 
     def slug(self, path: str, root: Path) -> str:
         """The slug of the repo that ``path`` belongs to; documents of the root itself stand under the root's own name."""
@@ -189,6 +190,7 @@ class _Walk:
         names = {entry.name for entry in entries}
         if MARKER in names or (not folder.path and "." in self.dismissed_paths):
             self.skip(folder.place, "dismissed")
+            self.tree.dismissed.append(folder.path)
             return
         if (
             ".git" in names

@@ -84,7 +84,7 @@ def dismissed_folders(root: Path, config: Config) -> set[str]:
     """``dismissed_paths`` as POSIX paths relative to ``root`` (absolute ones under it are accepted, others have no effect)."""
     folders = set()
     for text in config.dismissed_paths:
-        path = Path(os.path.expanduser(text))  # noqa: PTH111 - unlike Path's own, never raises
+        path = Path(os.path.expanduser(text))
         if path.is_absolute():
             try:
                 path = path.resolve().relative_to(root)

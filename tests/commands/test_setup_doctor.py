@@ -1,0 +1,496 @@
+"""``cv doctor``: each kind of damage is found, named with what to do, and mended by ``--fix`` where it is ours to mend."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.session.journal import Record, write_record
+from backend.setup.checks import store
+from backend.tree.config import load_config
+from backend.tree.lock import exclusive
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Seen:
+    """A diagnosis, as JSON."""
+
+    def __init__(self, code: int, text: str) -> None:
+        self.code = code
+        self.json = json.loads(text)
+        self.findings = self.json["findings"]
+
+    def of(self, check: str, *levels: str) -> list[dict[str, Any]]:
+        levels = levels or ("note", "warning", "problem")
+        return [f for f in self.findings if f["check"] == check and f["level"] in levels]
+
+    def one(self, check: str, *levels: str) -> dict[str, Any]:
+        (found,) = self.of(check, *levels)
+        assert found["todo"], "each finding says what to do"
+        return found
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        return [f for f in self.findings if f["level"] == "problem"]
+
+
+@pytest.fixture
+def doctor(cv: Any) -> Callable[..., Seen]:
+    def run(*arguments: str, **keys: Any) -> Seen:
+        done = cv("doctor", "--json", *arguments, **keys)
+        assert done.err == ""
+        return Seen(done.code, done.out)
+
+    return run
+
+
+@pytest.fixture
+def untouched(tree: Any) -> Any:
+    """The tree; at the end of the test every document must be as it was when it was last said to be right."""
+    tree.right = tree.fingerprint()
+    yield tree
+    assert tree.fingerprint() == tree.right
+
+
+@pytest.fixture
+def bare(org: Any, cv: Any) -> Any:
+    """The same without an index (so that nothing opens Chroma, which takes its second)."""
+    org.document("ferry/context-v/specs/Timetable.md")
+    cv("init", "--senior-root", str(org.root), "--yes", "--no-index")
+    return org
+
+
+def kit(tree: Any, path: str) -> Path:
+    return tree.path(f".context-vigilance/{path}")
+
+
+def shown(text: str, steady: Callable[[str], str]) -> str:
+    """The report without what is a matter of the machine that the tests run on."""
+    text = re.sub(r"(?m)^ok       environment: .*\n(?:         .*\n)*", "", steady(text))
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "MOMENT", text)
+
+
+# --- well, and in words ----------------------------------------------------------------------------------------------
+
+
+def test_a_tree_that_is_well(untouched: Any, cv: Any, steady: Any, snapshot: Any) -> None:
+    done = cv("doctor")
+    assert (done.code, done.err) == (0, "")
+    assert shown(done.out, steady) == snapshot
+
+
+def test_much_that_is_amiss_in_words(untouched: Any, cv: Any, steady: Any, snapshot: Any) -> None:
+    for number in range(23):
+        untouched.write(
+            f"barn/context-v/specs/Odd-{number:02}.md",
+            f"---\ntitle: [a\n---\n\nHay and straw, load {number}.\n",
+        )
+    cv("sync")
+    kit(untouched, "manifests/changelog-corpus.json").write_text("{")
+    kit(untouched, ".gitignore").unlink()
+    untouched.write(".claude/settings.json", "{\n  oops\n}\n")
+    untouched.right = untouched.fingerprint()
+    done = cv("doctor")
+    assert done.code == 1
+    assert shown(done.out, steady) == snapshot
+    assert shown(cv("doctor", "--fix").out, steady) == snapshot
+
+
+def test_outside_of_a_root_the_machine_is_looked_at_and_it_ends_3(cv: Any, tmp_path: Path) -> None:
+    done = cv("doctor", cwd=tmp_path)
+    assert done.code == 3
+    assert "environment: Python 3." in done.out
+    assert "cv: no senior root here" in done.err
+
+
+# --- the machine -----------------------------------------------------------------------------------------------------
+
+
+def test_missing_packages_and_a_damaged_model_are_problems(bare: Any, tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin"
+    shutil.copytree(
+        ROOT / "backend", plugin / "backend", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(ROOT / ".claude-plugin", plugin / ".claude-plugin")
+    pins = "no-such-package==1.0 \\\n    --hash=sha256:00\nclick==0.0.1\nother==2 ; python_version < '3'\n"
+    (plugin / "requirements.txt").write_text(pins)
+    model = plugin / "backend/freshness/model"
+    (model / "table.npy").write_bytes((model / "table.npy").read_bytes()[:-1])
+    done = subprocess.run(
+        [sys.executable, "-P", "-s", "-m", "backend", "doctor", "--json"],
+        cwd=bare.root,
+        env={**os.environ, "PYTHONPATH": str(plugin)},
+        capture_output=True,
+        check=False,
+    )
+    seen = Seen(done.returncode, done.stdout.decode())
+    assert seen.code == 1
+    missing, other = seen.of("environment")
+    assert missing["what"] == "not installed: no-such-package"
+    assert re.fullmatch(
+        r"other versions than those that were tried: click \S+ instead of 0.0.1", other["what"]
+    )
+    assert seen.one("model")["what"] == "missing or not as shipped: table.npy"
+    assert "the plugin's hooks are damaged" in seen.of("hooks", "problem")[0]["what"]
+
+
+def test_a_home_that_cannot_be_written_to(
+    bare: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare.write("file", "")
+    monkeypatch.setenv("CV_HOME", str(bare.path("file/cv")))
+    seen = doctor()
+    assert seen.code == 1
+    assert "cannot be written to" in seen.one("environment", "problem")["what"]
+
+
+def test_environments_of_other_versions_and_kept_defects(
+    bare: Any, doctor: Any, machine: Path
+) -> None:
+    old = machine / "cv/environments/0123456789abcdef"
+    old.mkdir(parents=True)
+    (old / "big").write_bytes(bytes(3 * 1024**2))
+    (machine / "cv/defects.log").write_text("--- 0.1 KeyError\nx\n--- 0.1 TypeError\ny\n")
+    environments, defects = doctor().of("environment", "note")
+    assert environments["what"] == "one environment of other versions, 3 MB: 0123456789abcdef"
+    assert defects["what"] == "2 unforeseen errors were kept"
+    assert old.is_dir()
+
+
+# --- config and sources ----------------------------------------------------------------------------------------------
+
+
+def test_a_broken_config_is_a_problem_that_a_person_mends(bare: Any, doctor: Any) -> None:
+    path = kit(bare, "config.json")
+    path.write_text('{\n  "kickoff": "on",\n}\n')
+    for arguments in ((), ("--fix",)):
+        seen = doctor(*arguments)
+        assert seen.code == 1
+        assert "line 3, column 1" in seen.one("config")["what"]
+    assert path.read_text() == '{\n  "kickoff": "on",\n}\n'
+
+
+def test_unknown_keys_and_dismissed_paths_that_are_gone(bare: Any, doctor: Any) -> None:
+    path = kit(bare, "config.json")
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"kickof": "on", "dismissed_paths": ["old"]})
+    )
+    unknown, dismissed = doctor().of("config")
+    assert "unknown key kickof (did you mean kickoff?)" in unknown["what"]
+    assert (dismissed["level"], "names old" in dismissed["what"]) == ("note", True)
+
+
+def test_a_moved_tree_is_said_and_healed(bare: Any, doctor: Any, tmp_path: Path) -> None:
+    bare.root.rename(tmp_path / "moved")
+    seen = doctor(cwd=tmp_path / "moved")
+    assert f"senior_root names {bare.root}" in seen.one("config")["what"]
+    seen = doctor("--fix", cwd=tmp_path / "moved")
+    assert "config.json follows the tree" in seen.json["mended"]
+    assert seen.of("config") == []
+    config = json.loads((tmp_path / "moved/.context-vigilance/config.json").read_text())
+    assert config["senior_root"] == str(tmp_path / "moved")
+    bare.root.mkdir()
+
+
+def test_a_root_that_is_dismissed(bare: Any, cv: Any, doctor: Any) -> None:
+    cv("dismiss", str(bare.root))
+    assert "itself is dismissed" in doctor().one("config")["what"]
+
+
+def test_sources_that_cannot_be_read(bare: Any, doctor: Any) -> None:
+    path = kit(bare, "sources.md")
+    path.write_text("---\nsources:\n  - path: [\n---\n")
+    seen = doctor("--fix")
+    assert seen.code == 1
+    assert "line 3" in seen.one("sources")["what"]
+    assert path.read_text() == "---\nsources:\n  - path: [\n---\n"
+
+
+def test_sources_that_stand_there_twice_or_lead_nowhere(bare: Any, doctor: Any) -> None:
+    kit(bare, "sources.md").write_text(
+        "---\nsources:\n  - path: ferry/context-v\n  - path: ./ferry/context-v/\n    include: false\n"
+        "  - path: gone/context-v\n  - path: ../elsewhere\n---\n"
+    )
+    twice, outside, *gone = doctor().of("sources")
+    assert "ferry/context-v has 2 entries" in twice["what"]
+    assert "../elsewhere does not lie below the senior root" in outside["what"]
+    assert "gone/context-v is not there" in gone[0]["what"]
+
+
+# --- the store -------------------------------------------------------------------------------------------------------
+
+
+def garble(path: Path) -> None:
+    path.write_bytes(b"no database " * 500)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("damage", [garble, cut], ids=["garbled", "cut"])
+def test_a_damaged_index_is_found_and_made_again(
+    untouched: Any, doctor: Any, cv: Any, damage: Any
+) -> None:
+    damage(kit(untouched, "index.sqlite"))
+    seen = doctor()
+    assert seen.code == 1
+    assert "the index cannot be used" in seen.of("store", "problem")[0]["what"]
+    seen = doctor("--fix")
+    assert (seen.code, seen.of("store")) == (0, [])
+    assert seen.json["mended"] == ["the store was brought in line with the documents"]
+    found = json.loads(cv("find", "timetable", "--json").out)
+    assert found["candidates"][0]["source_path"] == "ferry/context-v/specs/Timetable.md"
+
+
+def test_an_index_of_another_version(untouched: Any, cv: Any) -> None:
+    with closing(sqlite3.connect(kit(untouched, "index.sqlite"))) as db, db:
+        db.execute("UPDATE meta SET value = '0' WHERE key = 'schema'")
+    (found,) = store.check_index(untouched.root)
+    assert (found.level, found.fixable) == ("problem", True)
+    assert "it is of another version" in found.what
+    assert cv("sync").code == 0
+    assert [f.level for f in store.check_index(untouched.root)] == ["ok"]
+
+
+def test_no_index_yet(org: Any, doctor: Any, cv: Any) -> None:
+    org.document("ferry/context-v/A.md")
+    cv("init", "--senior-root", str(org.root), "--yes", "--no-index")
+    seen = doctor()
+    assert seen.code == 0
+    assert "there is no index yet" in seen.of("store", "warning")[0]["what"]
+    assert doctor("--fix").of("store") == []
+
+
+def chroma_files(tree: Any, name: str) -> list[Path]:
+    found = list(kit(tree, "chroma").rglob(name))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("chroma.sqlite3", garble), ("chroma.sqlite3", cut), ("*.bin", garble)],
+    ids=["garbled database", "cut database", "garbled vectors"],
+)
+def test_a_damaged_chroma_is_found_and_made_again_without_embedding(
+    untouched: Any, doctor: Any, cv: Any, name: str, damage: Any
+) -> None:
+    for path in chroma_files(untouched, name):
+        damage(path)
+    seen = doctor()
+    assert seen.code == 1
+    assert "Chroma cannot be used" in seen.one("store")["what"]
+    seen = doctor("--fix")
+    assert (seen.code, seen.of("store")) == (0, [])
+    report = json.loads(cv("sync", "--json").out)
+    assert sum(role["embedded"] for role in report["roles"].values()) == 0
+
+
+def test_a_missing_chroma_is_a_warning(untouched: Any, doctor: Any) -> None:
+    shutil.rmtree(kit(untouched, "chroma"))
+    seen = doctor()
+    assert (seen.code, seen.one("store")["level"]) == (0, "warning")
+    assert not kit(untouched, "chroma").exists(), "looking makes nothing"
+    assert doctor("--fix").of("store") == []
+
+
+def test_a_chroma_that_lacks_chunks_of_the_index(untouched: Any, doctor: Any) -> None:
+    from backend.freshness.store import writing
+    from backend.schemas import CORPUS_ROLE
+
+    with writing(untouched.root, load_config(untouched.root), erase=False) as chroma:
+        chroma.delete(CORPUS_ROLE, sorted(chroma.ids(CORPUS_ROLE))[:2])
+    assert "2 chunks lacking, 0 too many" in doctor().one("store", "problem")["what"]
+    assert doctor("--fix").of("store") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("{", "cannot be read"), ("{}", "differ in 3 documents"), ('{"a": 1}', "cannot be read")],
+)
+def test_a_manifest_that_is_not_the_index(untouched: Any, cv: Any, text: str, says: str) -> None:
+    kit(untouched, "manifests/context-vigilance-corpus.json").write_text(text)
+    (found,) = store.check_manifests(untouched.root)
+    assert says in found.what
+    assert found.fixable
+    assert cv("sync").code == 0
+    assert [f.level for f in store.check_manifests(untouched.root)] == ["ok"]
+
+
+def test_behind_the_disk(untouched: Any, doctor: Any) -> None:
+    untouched.document("ferry/context-v/New.md")
+    untouched.touch("mill/context-v/specs/Wheel.md", 1_700_000_000)
+    untouched.delete("ferry/context-v/plans/Pier.md")
+    untouched.right = untouched.fingerprint()
+    found = doctor().one("store")
+    assert found["level"] == "note"
+    assert found["what"] == "behind the disk by 3: 1 changed, 1 new, 1 gone"
+    assert doctor("--fix").of("store") == []
+
+
+def test_a_sync_at_work_is_waited_for_not_broken(untouched: Any, doctor: Any) -> None:
+    kit(untouched, "manifests/changelog-corpus.json").write_text("{")
+    lock = kit(untouched, "writer.lock")
+    with exclusive(lock, seconds=0, busy=""):
+        seen = doctor("--fix")
+    assert seen.code == 1
+    assert seen.json["mended"][0].startswith("not mended: another sync")
+    assert lock.exists()
+    with exclusive(kit(untouched, "chroma.lock"), seconds=0, busy=""):
+        assert "Chroma is being written to" in doctor().of("store", "note")[0]["what"]
+
+
+# --- documents -------------------------------------------------------------------------------------------------------
+
+
+def test_frontmatter_is_named_with_line_and_reason_and_left_alone(
+    untouched: Any, doctor: Any, cv: Any
+) -> None:
+    untouched.write("ferry/context-v/specs/Odd.md", "---\ntitle: Odd\ntags: [a\n---\n\nText.\n")
+    untouched.right = untouched.fingerprint()
+    cv("sync")
+    seen = doctor("--fix")
+    assert seen.code == 0
+    found = seen.one("documents", "warning")
+    assert re.fullmatch(r"ferry/context-v/specs/Odd\.md:[34]", found["where"])
+    assert found["what"]
+    assert not found["fixable"]
+
+
+def test_a_file_that_cannot_be_indexed_is_named(untouched: Any, doctor: Any, cv: Any) -> None:
+    with untouched.path("ferry/context-v/Huge.md").open("wb") as file:
+        file.truncate(33 * 1024**2)
+    untouched.right = untouched.fingerprint()
+    assert cv("sync").code == 1
+    found = doctor().one("documents")
+    assert (found["where"], found["what"]) == (
+        "ferry/context-v/Huge.md",
+        "not indexed: larger than 32 MB",
+    )
+    untouched.delete("ferry/context-v/Huge.md")
+    untouched.right = untouched.fingerprint()
+
+
+def test_superseded_without_a_successor(untouched: Any, doctor: Any, cv: Any) -> None:
+    untouched.document("ferry/context-v/Alone.md", status="Superseded")
+    untouched.document("ferry/context-v/Old.md", status="Superseded", superseded_by="Timetable.md")
+    untouched.document("ferry/context-v/Older.md", status="superseded")
+    untouched.document("ferry/context-v/Newer.md", supersedes="'[[Older]]'")
+    untouched.right = untouched.fingerprint()
+    cv("sync")
+    assert doctor().one("documents", "note")["where"] == "ferry/context-v/Alone.md"
+
+
+# --- hooks -----------------------------------------------------------------------------------------------------------
+
+OURS = {"type": "command", "command": '"$X"/.context-vigilance/scripts/session-start.sh'}
+FOREIGN = {"type": "command", "command": "date"}
+
+SETTINGS: dict[str, tuple[Any, str, str]] = {
+    "flat": ([OURS], "problem", "our hook lacks the level"),
+    "twice": ([{"hooks": [OURS]}, {"hooks": [FOREIGN, OURS]}], "warning", "stands there 2 times"),
+    "foreign flat": ([{"hooks": [OURS]}, FOREIGN], "warning", "1 of the SessionStart entries"),
+}
+
+
+@pytest.mark.parametrize(("entries", "level", "says"), SETTINGS.values(), ids=SETTINGS)
+def test_hooks_of_the_settings(
+    bare: Any, doctor: Any, cv: Any, entries: Any, level: str, says: str
+) -> None:
+    path = bare.write(".claude/settings.json", json.dumps({"hooks": {"SessionStart": entries}}))
+    found = doctor().one("hooks", "problem", "warning")
+    assert (found["level"], says in found["what"], found["fixable"]) == (level, True, False)
+    cv("init", "--senior-root", str(bare.root), "--yes", "--no-index")
+    after = json.loads(path.read_text())["hooks"]["SessionStart"]
+    if FOREIGN in entries:
+        assert after == entries, "what others wrote is theirs to mend"
+        return
+    assert doctor().of("hooks", "problem", "warning") == []
+    assert (FOREIGN in [h for group in after for h in group["hooks"]]) == (says[-7:] == "2 times")
+
+
+def test_settings_that_cannot_be_read_and_those_of_one_person(bare: Any, doctor: Any) -> None:
+    bare.write(
+        ".claude/settings.local.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [OURS]}]}})
+    )
+    assert "stands there 2 times" in doctor().one("hooks", "warning")["what"]
+    bare.write(".claude/settings.local.json", "{\n,}")
+    seen = doctor()
+    assert seen.code == 1
+    assert "line 2, column 1" in seen.one("hooks", "problem")["what"]
+
+
+def test_no_settings_hook_is_worth_a_note(org: Any, doctor: Any, cv: Any) -> None:
+    cv("init", "--senior-root", str(org.root), "--yes", "--no-settings-hook")
+    seen = doctor()
+    assert seen.code == 0
+    assert "no hook of ours in the root's settings" in seen.of("hooks", "note")[0]["what"]
+
+
+def edit_script(path: Path) -> None:
+    path.write_text("#!/bin/sh\nexit 1\n")
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (edit_script, "is of another version, or was edited"),
+        (lambda path: path.chmod(0o644), "is not executable"),
+        (lambda path: path.unlink(), "is missing"),
+    ],
+    ids=["edited", "not executable", "missing"],
+)
+def test_the_script_of_the_settings_hook(bare: Any, doctor: Any, damage: Any, says: str) -> None:
+    script = kit(bare, "scripts/session-start.sh")
+    before = script.read_bytes()
+    damage(script)
+    assert says in doctor().one("hooks", "problem")["what"]
+    seen = doctor("--fix")
+    assert seen.code == 0
+    assert "the script of the settings hook was written" in seen.json["mended"]
+    assert script.read_bytes() == before
+    assert os.access(script, os.X_OK)
+
+
+def test_a_launcher_that_is_gone(
+    bare: Any, doctor: Any, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = machine / "cv/launcher"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("/not/there/bin/cv\n")
+    assert "names /not/there/bin/cv, which is gone" in doctor().of("hooks", "note")[0]["what"]
+    monkeypatch.setenv("CV_LAUNCHER", str(ROOT / "bin/cv"))
+    assert doctor().one("hooks", "warning")["fixable"]
+    assert doctor("--fix").of("hooks", "warning") == []
+    assert note.read_text() == f"{ROOT / 'bin/cv'}\n"
+
+
+def test_how_the_last_hook_went(bare: Any, doctor: Any) -> None:
+    root = bare.root
+    assert "no session has started here yet" in doctor().of("hooks", "note")[-1]["what"]
+    now = int(time.time())
+    for record, says in (
+        (Record(at=now, ms=40, ok=False, error="ValueError at look.py:7"), "look.py:7"),
+        (Record(at=now, ms=8000), "took 8.0 s"),
+    ):
+        write_record(root, "hook", record)
+        assert says in doctor().one("hooks", "warning")["what"]
+    write_record(root, "hook", Record(at=now, ms=40))
+    write_record(root, "sync", Record(at=now, ok=False, error="the disk is full"))
+    assert "the disk is full" in doctor().one("hooks", "warning")["what"]
+    write_record(root, "sync", Record(at=now, ms=900))
+    assert doctor().of("hooks", "warning") == []

@@ -1,0 +1,182 @@
+"""``kill -9`` at any moment: one sync later the store is what a clean build of the same tree makes."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from organisation import prose
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9 on Windows")
+
+# Runs the real command line and kills the process at the n-th line of the freshness room, or at the call of a function
+# there; with n = 0 it says instead how many lines were run.
+KILLER = """
+import os, runpy, signal, sys
+import chromadb, backend.cli, backend.freshness.sync, backend.freshness.status, backend.render.progress
+limit = int(sys.argv[1]) if sys.argv[1].isdigit() else sys.argv[1]
+seen = 0
+def line(frame, event, argument):
+    global seen
+    seen += 1
+    if seen == limit:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return line
+def call(frame, event, argument):
+    if "/backend/freshness/" in frame.f_code.co_filename:
+        if frame.f_code.co_name == limit:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return line
+sys.argv = ["cv", *sys.argv[2:]]
+sys.settrace(call)
+try:
+    runpy.run_module("backend", run_name="__main__")
+except SystemExit as end:
+    sys.settrace(None)
+    print("lines", seen, file=sys.stderr)
+    raise
+"""
+
+ROUNDS = 3
+
+
+def edit_at_random(site: Any, dice: random.Random, step: int) -> None:
+    """Change a third of the tree in every way there is."""
+    files = sorted(path for path in site.fingerprint() if path.endswith(".md"))
+    for path in dice.sample(files, len(files) // 3):
+        kind = dice.choice(["edit", "shrink", "grow", "delete", "move", "private", "touch"])
+        text = site.path(path).read_text()
+        if kind == "edit":
+            site.write(path, text.replace("## Part 1", f"## Part 1 of {step}"))
+        elif kind == "shrink":
+            site.write(path, text.split("## Part 2")[0])
+        elif kind == "grow":
+            site.write(path, text + f"\n## Part {step}0\n\n{prose(path + str(step))}\n")
+        elif kind == "delete":
+            site.delete(path)
+        elif kind == "move":
+            site.move(path, f"r{dice.randrange(4)}/context-v/moved/{step}-{path.replace('/', '-')}")
+        elif kind == "private":
+            site.write(path, text.replace("title:", "private: true\ntitle:", 1))
+        else:
+            site.touch(path, 1_700_000_000 + step)
+    for number in range(3):
+        site.document(f"r{number}/context-v/specs/New-{step}-{number}.md", count=dice.randint(1, 4))
+
+
+@pytest.fixture
+def tree(site: Any) -> Any:
+    for number in range(24):
+        site.document(f"r{number % 4}/context-v/specs/Doc-{number}.md", count=1 + number % 4)
+    for number in range(6):
+        site.document(f"r{number % 4}/changelog/2025-01-0{number + 1}.md", count=1)
+        site.roll_up(
+            f"r{number % 4}/context-v/specs/Doc-{number}.md",
+            f"splash/context-v/all/Doc-{number}.md",
+            repo=f"r{number % 4}",
+            inner=f"context-v/specs/Doc-{number}.md",
+        )
+    return site
+
+
+@pytest.fixture
+def killed(tree: Any, tmp_path: Path) -> Callable[..., int]:
+    """Give a function that syncs in a process of its own and kills it at a line.
+
+    It returns whether the process was killed; for 0 the number of lines.
+    """
+    import os
+
+    repo = Path(__file__).resolve().parents[2]
+
+    def run(limit: int | str, *arguments: str) -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", KILLER, str(limit), "sync", *arguments],
+            cwd=tree.root,
+            env={**os.environ, "PYTHONPATH": str(repo)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        if limit:
+            assert done.returncode in (-signal.SIGKILL, 0), done.stderr
+            return done.returncode != 0
+        assert done.returncode == 0, done.stderr
+        return int(done.stderr.split("lines")[1])
+
+    return run
+
+
+def test_a_kill_anywhere_is_repaired_by_the_next_sync(
+    tree: Any, killed: Callable[..., int], tmp_path: Path
+) -> None:
+    """Seeded. Each round changes the tree, kills a sync at a random line, and compares after one whole sync."""
+    dice = random.Random(20260302)
+    lines = killed(0)
+    died = 0
+    for step in range(1, ROUNDS + 1):
+        edit_at_random(tree, dice, step)
+        died += killed(dice.randint(1, lines // 2))
+        if step % 2 == 0:  # a second one, on top of what the first has left
+            edit_at_random(tree, dice, step * 100)
+            died += killed(dice.randint(1, lines // 2))
+        tree.sync()
+        tree.check()
+    tree.check_against_clean_build(tmp_path / "clean")
+    assert died >= ROUNDS, "the kills came too late to test anything"
+
+
+@pytest.mark.parametrize("call", [900, 9000])
+def test_a_kill_in_the_very_first_sync(
+    tree: Any, killed: Callable[..., int], tmp_path: Path, call: int
+) -> None:
+    assert killed(call)
+    tree.sync()
+    tree.check()
+    tree.check_against_clean_build(tmp_path / "clean")
+
+
+def test_a_kill_in_a_rebuild_loses_nothing(
+    tree: Any, killed: Callable[..., int], tmp_path: Path
+) -> None:
+    tree.sync()
+    assert killed(3000, "--force-rebuild")
+    tree.sync()
+    tree.check()
+    tree.check_against_clean_build(tmp_path / "clean")
+
+
+def test_a_kill_from_outside_at_any_time(tree: Any, start_cv: Any, tmp_path: Path) -> None:
+    """As a closed terminal does it: by the clock, wherever the process then is."""
+    dice = random.Random(7)
+    for step in range(3):
+        edit_at_random(tree, dice, step)
+        process = start_cv("sync")
+        try:
+            process.wait(timeout=0.4 + dice.random())
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.wait()
+    tree.sync()
+    tree.check()
+    tree.check_against_clean_build(tmp_path / "clean")
+
+
+def test_the_manifests_are_written_even_if_the_kill_came_just_before(
+    tree: Any, killed: Callable[..., int]
+) -> None:
+    """Chroma has it all, only the manifests don't: no later change in the tree would tell."""
+    tree.sync()
+    tree.document("r1/context-v/specs/Late.md")
+    assert killed("write_manifests")
+    assert "r1/context-v/specs/Late.md" not in tree.cards()
+    tree.sync()
+    tree.check()
+    assert "r1/context-v/specs/Late.md" in tree.cards()

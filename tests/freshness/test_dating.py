@@ -1,0 +1,91 @@
+"""Which day an undated document stands under: git's, when it tells; never the day of a clone or of a sweep."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from organisation import prose
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def dates(site: Any) -> dict[str, tuple[str, str]]:
+    return {
+        path.rsplit("/", 1)[-1]: (card.date, card.date_from) for path, card in site.cards().items()
+    }
+
+
+def test_an_undated_document_has_gits_date(site: Any) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/Undated.md", day=None)
+    site.document("ferry/context-v/Dated.md", day="2024-02-02")
+    site.commit("ferry", "2025-06-06")
+    site.document("ferry/context-v/Fresh.md", day=None)
+    site.sync()
+    assert dates(site) == {
+        "Undated.md": ("2025-06-06", "git"),
+        "Dated.md": ("2024-02-02", "document"),
+        "Fresh.md": ("2026-03-02", "ingest"),
+    }
+    (metadata,) = [
+        m
+        for _, m, _ in site.records()["context-vigilance-corpus"].values()
+        if m["fm_title"] == "Undated"
+    ]
+    assert metadata["modified_at"] == int(datetime(2025, 6, 6, 12, tzinfo=UTC).timestamp())
+
+
+def test_each_repo_is_asked_for_its_own_files(site: Any) -> None:
+    site.repo(".")
+    site.repo("ferry")
+    site.repo("ferry/parts/hull")
+    site.document("context-v/Top.md", day=None)
+    site.document("ferry/context-v/Middle.md", day=None)
+    site.document("ferry/parts/hull/context-v/Inner.md", day=None)
+    site.commit("ferry/parts/hull", "2025-03-03")
+    site.commit("ferry", "2025-02-02")
+    site.commit(".", "2025-01-01")
+    site.sync()
+    assert {name: day for name, (day, _) in dates(site).items()} == {
+        "Top.md": "2025-01-01",
+        "Middle.md": "2025-02-02",
+        "Inner.md": "2025-03-03",
+    }
+
+
+def test_a_commit_dates_what_was_indexed_before_it(site: Any, counts: Any) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/Early.md", day=None)
+    site.sync()
+    assert dates(site)["Early.md"][1] == "ingest"
+    site.commit("ferry", "2026-03-03")
+    report = site.sync(now=NOW + timedelta(days=5))
+    assert counts(report)[5] == 0
+    assert dates(site)["Early.md"] == ("2026-03-03", "git")
+    site.check()
+
+
+def test_a_commit_that_also_brings_a_new_document_dates_the_old_one(site: Any) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/Early.md", day=None)
+    site.sync()
+    site.document("ferry/context-v/Later.md", day=None)
+    site.commit("ferry", "2026-03-03")
+    site.sync(now=NOW + timedelta(days=5))
+    assert dates(site) == {"Early.md": ("2026-03-03", "git"), "Later.md": ("2026-03-03", "git")}
+
+
+def test_a_rebuild_later_does_not_make_old_documents_new(site: Any) -> None:
+    site.document("loose/context-v/A.md", day=None)
+    site.sync()
+    site.sync(rebuild=True, now=NOW + timedelta(days=100))
+    assert dates(site) == {"A.md": ("2026-03-02", "ingest")}
+
+
+def test_an_undated_document_outside_git_that_is_edited_is_news(site: Any) -> None:
+    site.document("loose/context-v/A.md", prose("a"), day=None)
+    site.sync()
+    site.edit("loose/context-v/A.md", "The ", "Now the ")
+    site.sync(now=NOW + timedelta(days=100))
+    assert dates(site) == {"A.md": ("2026-06-10", "ingest")}

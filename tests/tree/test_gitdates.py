@@ -1,0 +1,126 @@
+"""Git's dates, for documents that say none: the newest commit that was about them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from backend.tree.gitdates import MASS_EDIT, GitDate, git_dates
+
+
+def noon(day: str) -> int:
+    return int(datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC).timestamp())
+
+
+def days(org: Any, folder: str = "ferry") -> dict[str, str]:
+    return {
+        path: datetime.fromtimestamp(date.best, UTC).date().isoformat()
+        for path, date in git_dates(org.path(folder)).items()
+    }
+
+
+def test_the_newest_commit_counts(org: Any) -> None:
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.write("ferry/context-v/B.md", "one")
+    org.commit("ferry", "2025-01-01")
+    org.write("ferry/context-v/A.md", "two")
+    org.commit("ferry", "2025-02-02")
+    assert days(org) == {"context-v/A.md": "2025-02-02", "context-v/B.md": "2025-01-01"}
+
+
+def test_a_sweep_over_many_documents_is_no_news(org: Any) -> None:
+    """A commit of twenty documents and more is a mass edit; the newest smaller one counts, and where there is none, it."""
+    org.repo("ferry")
+    org.write("ferry/context-v/Old.md", "one")
+    org.commit("ferry", "2025-01-01")
+    for number in range(MASS_EDIT - 1):
+        org.write(f"ferry/context-v/N{number}.md", "new")
+    org.write("ferry/context-v/Old.md", "two")
+    org.commit("ferry", "2025-06-06")
+    dates = git_dates(org.path("ferry"))
+    assert dates["context-v/Old.md"] == GitDate(noon("2025-01-01"), noon("2025-06-06"))
+    assert dates["context-v/Old.md"].best == noon("2025-01-01")
+    assert dates["context-v/N0.md"] == GitDate(0, noon("2025-06-06"))
+    assert dates["context-v/N0.md"].best == noon("2025-06-06")
+
+
+def test_one_document_fewer_is_news(org: Any) -> None:
+    org.repo("ferry")
+    for number in range(MASS_EDIT - 1):
+        org.write(f"ferry/context-v/N{number}.md", "new")
+    org.commit("ferry", "2025-06-06")
+    assert git_dates(org.path("ferry"))["context-v/N0.md"].own == noon("2025-06-06")
+
+
+def test_other_files_of_the_commit_do_not_make_it_a_sweep(org: Any) -> None:
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    for number in range(40):
+        org.write(f"ferry/src/n{number}.py", "pass")
+    org.commit("ferry", "2025-06-06")
+    assert git_dates(org.path("ferry")) == {
+        "context-v/A.md": GitDate(noon("2025-06-06"), noon("2025-06-06"))
+    }
+
+
+def test_a_rename_counts_under_the_new_name(org: Any) -> None:
+    org.repo("ferry")
+    org.write("ferry/context-v/Old.md", "the same text before and after\n" * 9)
+    org.commit("ferry", "2025-01-01")
+    org.move("ferry/context-v/Old.md", "ferry/context-v/specs/New.md")
+    org.commit("ferry", "2025-03-03")
+    assert days(org)["context-v/specs/New.md"] == "2025-03-03"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "with blank.md",
+        'quo"te.md',
+        "Änderung.md",
+        "日本語.md",
+        "em—dash’s.md",
+        "back\\slash.md",
+        "UPPER.MD",
+        "-dash.md",
+    ],
+)
+def test_names_that_git_would_quote(org: Any, name: str) -> None:
+    org.repo("ferry")
+    org.write(f"ferry/context-v/{name}", "one")
+    org.commit("ferry", "2025-01-01")
+    assert days(org) == {f"context-v/{name}": "2025-01-01"}
+
+
+def test_a_repo_without_commits_and_a_plain_folder_have_no_dates(org: Any) -> None:
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.path("plain").mkdir()
+    assert git_dates(org.path("ferry")) == {}
+    assert git_dates(org.path("plain")) == {}
+    assert git_dates(org.path("gone")) == {}
+
+
+def test_variables_of_a_git_hook_do_not_lead_to_another_repo(
+    org: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that was started from a git hook has GIT_DIR and GIT_INDEX_FILE of that repo in its environment."""
+    for name, day in (("ferry", "2025-01-01"), ("other", "2025-09-09")):
+        org.repo(name)
+        org.write(f"{name}/context-v/A.md", name)
+        org.commit(name, day)
+    monkeypatch.setenv("GIT_DIR", str(org.path("other/.git")))
+    monkeypatch.setenv("GIT_WORK_TREE", str(org.path("other")))
+    monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
+    assert days(org) == {"context-v/A.md": "2025-01-01"}
+
+
+def test_a_machine_without_git_has_no_dates(org: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.commit("ferry", "2025-01-01")
+    monkeypatch.setenv("PATH", "")
+    assert git_dates(org.path("ferry")) == {}
