@@ -17,9 +17,12 @@ import click
 from backend import __version__
 from backend.commands.catchup import catch_up, nudge
 from backend.commands.demo import demo
-from backend.commands.kickoff import find
+from backend.commands.doctor import doctor
+from backend.commands.kickoff import find, folders
+from backend.commands.search import search
 from backend.commands.setup import config_group, dismiss, init, list_roots, undismiss
 from backend.commands.sync import status, sync
+from backend.commands.why import why
 from backend.errors import CvError, UsageError
 from backend.tree.home import cv_home
 
@@ -28,7 +31,10 @@ INLINE = "--inline"
 an error goes to standard output, and the exit code is 0."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog='Completion in your shell: eval "$(_CV_COMPLETE=bash_source cv)" (or zsh_source; fish_source for fish).',
+)
 @click.version_option(__version__, prog_name="cv")
 def cli() -> None:
     """Context Vigilance: the right documents at hand, and what moved since last time."""
@@ -38,12 +44,16 @@ for command in (
     init,
     sync,
     find,
+    search,
+    folders,
+    why,
     catch_up,
     nudge,
     config_group,
     dismiss,
     undismiss,
     status,
+    doctor,
     list_roots,
     demo,
 ):
@@ -63,7 +73,8 @@ def help_command(context: click.Context, command: tuple[str, ...]) -> None:
         if found is None:
             raise UsageError(f"{' '.join(command)}: no such command; 'cv help' lists them")
         target = found
-    with click.Context(target, info_name=" ".join(("cv", *command)), parent=None) as own:
+    name = " ".join(("cv", *command))
+    with click.Context(target, info_name=name, **cli.context_settings) as own:
         click.echo(target.get_help(own))
 
 
@@ -71,9 +82,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     inline = INLINE in arguments
-    if inline:
-        arguments = [argument for argument in arguments if argument != INLINE]
-        arguments += inline_arguments(arguments, sys.stdin.read())
     code, message = run(arguments)
     if message:
         print(message, file=sys.stdout if inline else sys.stderr)
@@ -83,6 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: list[str]) -> tuple[int, str]:
     """Exit code, and the words of an error."""
     try:
+        if INLINE in arguments:
+            arguments = [argument for argument in arguments if argument != INLINE]
+            arguments += inline_arguments(arguments, sys.stdin.read())
         result = cli.main(args=arguments, prog_name="cv", standalone_mode=False)
         return (result if isinstance(result, int) else 0), ""
     except CvError as error:
@@ -94,8 +105,9 @@ def run(arguments: list[str]) -> tuple[int, str]:
         return 1, f"cv: {error.format_message()}"
     except (KeyboardInterrupt, click.Abort):
         return 130, "cv: interrupted; nothing is lost, the next sync goes on"
-    except BrokenPipeError:
-        # The reader has gone (a pager, head). Nothing can be said any more, and Python must not try at exit.
+    except (BrokenPipeError, SystemExit):
+        # The reader has gone (a pager, head), which click ends with SystemExit. Nothing can be said any more, and Python
+        # must not try at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0, ""
     except Exception as error:

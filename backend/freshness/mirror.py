@@ -53,6 +53,7 @@ def _update(root: Path, config: Config, index: Index, progress: Progress) -> Non
                 raise StoreError("it did not hold what it should")
         store.settle(ROLES)
     index.set_fact("erase", "")
+    _tie(root, index.fact("chroma"))
 
 
 def _rebuild(root: Path, config: Config, index: Index, progress: Progress) -> None:
@@ -71,7 +72,7 @@ def _rebuild(root: Path, config: Config, index: Index, progress: Progress) -> No
         store.settle(ROLES)
     index.set_fact("erase", "")
     token = uuid.uuid4().hex
-    _token_path(root).write_text(token)
+    _tie(root, token)
     index.set_fact("names", _names(config))
     index.set_fact("chroma", token)
 
@@ -140,11 +141,18 @@ def _token_path(root: Path) -> Path:
     return chroma_path(root) / "context-vigilance.txt"
 
 
+def _tie(root: Path, token: str) -> None:
+    """Leave in the Chroma folder what ties it to the index, and which folders of vectors it has."""
+    folders = sorted(path.name for path in chroma_path(root).iterdir() if path.is_dir())
+    _token_path(root).write_text("\n".join((token, *folders)))
+
+
 def _token(root: Path) -> str:
-    """What ties a Chroma folder to the index that filled it."""
+    """What ties a Chroma folder to the index that filled it; "none" where it, or a part of it, is missing."""
+    folder = chroma_path(root)
     try:
-        if not (chroma_path(root) / "chroma.sqlite3").stat().st_size:
-            return "none"
-        return _token_path(root).read_text()
+        token, *parts = _token_path(root).read_text().split("\n")
+        whole = (folder / "chroma.sqlite3").stat().st_size > 0
     except OSError:
         return "none"
+    return token if whole and all((folder / part).is_dir() for part in parts) else "none"

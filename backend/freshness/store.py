@@ -190,11 +190,9 @@ def _open(root: Path, config: Config) -> Iterator[Store]:
         settings = Settings(anonymized_telemetry=False)
         client = chromadb.PersistentClient(str(chroma_path(root)), settings=settings)
         yield Store(client, config)
-    except (CvError, OSError, KeyboardInterrupt):
+    except (CvError, OSError, sqlite3.Error):  # ours: Chroma's own database work is not Python's
         raise
-    except (
-        Exception
-    ) as error:  # Chroma's own errors have no common base; a person needs the words, not the class
+    except Exception as error:  # Chroma's own errors have no common base
         raise StoreError(f"Chroma at {chroma_path(root)}: {error}") from error
     finally:
         SharedSystemClient.clear_system_cache()

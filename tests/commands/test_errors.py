@@ -308,9 +308,6 @@ def test_inline_takes_any_bytes(tree: Any, cv_process: Any, stdin: bytes) -> Non
 # --- the process -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(
-    reason="cli.py: click turns the broken pipe into SystemExit(1) before run() sees it"
-)
 def test_a_reader_that_goes_away_is_no_error(tree: Any) -> None:
     repo = Path(__file__).resolve().parents[2]
     process = subprocess.Popen(

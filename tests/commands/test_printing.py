@@ -178,6 +178,5 @@ def test_help_of_a_command(org: Any, cv: Any, snapshot: Any, command: str) -> No
     assert cv(command, "--help").out == snapshot
 
 
-@pytest.mark.xfail(reason="cli.py: help_command's own context lacks the group's -h and its width")
 def test_help_says_the_same_both_ways(org: Any, cv_process: Any) -> None:
     assert cv_process("help", "sync").out == cv_process("sync", "--help").out
