@@ -266,6 +266,16 @@ class Evidence(Struct, frozen=True, kw_only=True):
     missing_words: tuple[str, ...] = ()
 
 
+class Handoff(Struct, frozen=True, kw_only=True):
+    """The newest document of a ``handoffs`` folder in the repo at hand."""
+
+    source_path: str
+    absolute_path: str
+    repo: str
+    title: str
+    date: str
+
+
 class Findings(Struct, frozen=True, kw_only=True):
     """What ``cv find`` answers."""
 
@@ -274,6 +284,98 @@ class Findings(Struct, frozen=True, kw_only=True):
     fresh: bool
     candidates: tuple[Candidate, ...]
     evidence: Evidence | None = None
+    notes: tuple[str, ...] = ()
+    handoff: Handoff | None = None
+
+
+class Passage(Struct, frozen=True, kw_only=True):
+    """One chunk that ``cv search`` quotes. ``text`` is its Markdown without title and heading, ``excerpt`` the lines of it that
+    say most; ``start_line`` and ``end_line`` are the chunk's, count from 1 in the file, and are both included.
+    """
+
+    rank: int
+    source_path: str
+    absolute_path: str
+    repo: str
+    role: str
+    kind: str
+    title: str
+    date: str
+    status: str = ""
+    heading: str = ""
+    start_line: int
+    end_line: int
+    text: str
+    excerpt: str = ""
+    flags: tuple[Flag, ...] = ()
+    why: tuple[str, ...] = ()
+
+
+class Passages(Struct, frozen=True, kw_only=True):
+    """What ``cv search`` answers."""
+
+    question: str
+    senior_root: str
+    fresh: bool
+    passages: tuple[Passage, ...]
+    evidence: Evidence | None = None
+    notes: tuple[str, ...] = ()
+
+
+class FolderCount(Struct, frozen=True, kw_only=True):
+    """A folder that holds documents, and how many directly in it."""
+
+    path: str
+    documents: int
+
+
+class FolderMap(Struct, frozen=True, kw_only=True):
+    """What ``cv folders`` answers: every folder that holds indexed documents, in order of paths."""
+
+    senior_root: str
+    scope: str
+    fresh: bool
+    documents: int
+    folders: tuple[FolderCount, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Placement(Struct, frozen=True, kw_only=True):
+    """Where a file ranks for a task, and why: ``rank`` among ``documents``, ``parts`` of the ``score`` (largest first), how
+    often each word of the task occurs in it, and the chunk that matches best.
+    """
+
+    task: str
+    rank: int
+    documents: int
+    score: float
+    parts: dict[str, float]
+    words_found: dict[str, int]
+    words_missing: tuple[str, ...]
+    similarity: float | None
+    heading: str
+    excerpt: str
+    start_line: int
+    end_line: int
+    links_to: tuple[str, ...] = ()
+    linked_from: tuple[str, ...] = ()
+
+
+class Why(Struct, frozen=True, kw_only=True):
+    """What ``cv why`` answers: whether a file is ``indexed``; ``reason`` in one word (``indexed``, ``copy``, ``private``,
+    ``dismissed`` …) and ``text`` in plain words. ``home`` is the document that a copy or a link is indexed as.
+    """
+
+    source_path: str
+    absolute_path: str
+    senior_root: str
+    indexed: bool
+    reason: str
+    text: str
+    home: str = ""
+    role: str = ""
+    entry: ManifestEntry | None = None
+    placement: Placement | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -353,8 +455,28 @@ class LastHook(Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+class RepoBehind(Struct, frozen=True, kw_only=True):
+    """How many documents of one repo differ on disk from what the last sync saw."""
+
+    changed: int = 0
+    new: int = 0
+    gone: int = 0
+
+
+class LastSync(Struct, frozen=True, kw_only=True):
+    """How the newest sync that a session's start left running went: epoch seconds, milliseconds."""
+
+    at: int
+    ms: int = 0
+    ok: bool = True
+    error: str = ""
+
+
 class Status(Struct, frozen=True, kw_only=True):
-    """What ``cv status`` answers."""
+    """What ``cv status`` answers. ``repos``: only those that are behind. ``documents``: status, as most documents of it spell
+    it ('' for those that name none), to how many have it, both roles together. ``superseded``: documents that say they are
+    superseded while nothing in the index takes their place. ``failed``: files that can't be read now.
+    """
 
     senior_root: str
     applicable: bool
@@ -365,4 +487,36 @@ class Status(Struct, frozen=True, kw_only=True):
     embedder: str
     store_bytes: int
     last_hook: LastHook | UnsetType | None = UNSET
+    last_sync: LastSync | None = None
+    repos: dict[str, RepoBehind] = {}
+    documents: dict[str, int] = {}
+    superseded: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+# --- doctor --------------------------------------------------------------------------------------------------------
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One thing that ``cv doctor`` looked at. ``check``: the part it belongs to; ``where``: a path, with ``:line`` where that
+    helps; ``todo``: what mends it; ``fixable``: ``cv doctor --fix`` does.
+
+    ``problem``: something of ours does not work; ``warning``: it works, with a loss that somebody should know of; ``note``: worth
+    knowing only.
+    """
+
+    check: str
+    level: Literal["ok", "note", "warning", "problem"]
+    what: str
+    where: str = ""
+    todo: str = ""
+    fixable: bool = False
+
+
+class Diagnosis(Struct, frozen=True, kw_only=True):
+    """What ``cv doctor`` answers. ``mended``: what ``--fix`` did, before the findings were made (again)."""
+
+    senior_root: str | None
+    findings: tuple[Finding, ...]
+    mended: tuple[str, ...] = ()

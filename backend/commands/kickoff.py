@@ -1,4 +1,4 @@
-"""``cv find``."""
+"""``cv find``, ``cv folders``."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from backend.commands.common import (
     metavar="PATH",
     help="As if this document did not exist (for measuring).",
 )
+@click.option("--markdown", is_flag=True, help="Print for the agent's context: short, and inert.")
 @root_option
 @json_option
 def find(
@@ -49,26 +50,25 @@ def find(
     scope: str | None,
     as_of: str | None,
     without: tuple[str, ...],
+    markdown: bool,
     root: Path | None,
     as_json: bool,
 ) -> None:
     """Propose the files that matter for a task, said in plain words."""
-    from backend.freshness.manifest import load_all_cards
-    from backend.freshness.places import load_places
     from backend.freshness.refresh import refresh
+    from backend.kickoff.filters import read_scope
     from backend.kickoff.find import find as search
+    from backend.render.findings_markdown import findings_markdown
     from backend.render.findings_text import findings_text
-    from backend.tree.scope import resolve_scope
+    from backend.render.inert import single_line
+    from backend.render.paths import PATH_LIMIT
     from backend.tree.window import parse_since
 
     root, config = open_root(root)
     moment = now()
     day = parse_since(as_of, moment, option="--as-of").since if as_of else None
     freshness = refresh(root, config, now=moment)
-    if scope is not None:
-        places = load_places(root)
-        paths = [path for cards in load_all_cards(root).values() for path in cards]
-        scope = resolve_scope(scope, list(places.repos) if places else [], paths)
+    scope = read_scope(root, scope) if scope is not None else None
     findings = search(
         root,
         config,
@@ -84,5 +84,45 @@ def find(
     )
     if as_json:
         print_json(findings)
+    elif markdown:
+        click.echo(findings_markdown(findings), nl=False)
     else:
-        click.echo(findings_text(findings, width=width(), colour=coloured()))
+        click.echo(findings_text(findings, width=width(), colour=coloured()), nl=False)
+        if findings.handoff is not None:
+            path = single_line(findings.handoff.source_path, PATH_LIMIT)
+            click.echo(f"\nnewest handoff: {path} ({findings.handoff.date})")
+
+
+@click.command()
+@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
+@root_option
+@json_option
+def folders(scope: str | None, root: Path | None, as_json: bool) -> None:
+    """Show which folders hold documents, as a tree with counts."""
+    from collections import Counter
+
+    from backend.freshness.manifest import load_all_cards
+    from backend.freshness.refresh import refresh
+    from backend.kickoff.filters import read_scope
+    from backend.render.folder_map import folder_map_text
+    from backend.schemas import FolderCount, FolderMap
+    from backend.tree.scope import in_scope
+
+    root, config = open_root(root)
+    freshness = refresh(root, config, now=now())
+    place = read_scope(root, scope) if scope is not None else None
+    counts = Counter(
+        path.rpartition("/")[0] or "."
+        for cards in load_all_cards(root).values()
+        for path, card in cards.items()
+        if place is None or in_scope(path, card.repo, place)
+    )
+    found = FolderMap(
+        senior_root=str(root),
+        scope=place or "",
+        fresh=freshness.fresh,
+        documents=counts.total(),
+        folders=tuple(FolderCount(path=path, documents=counts[path]) for path in sorted(counts)),
+        notes=freshness.notes,
+    )
+    print_json(found) if as_json else click.echo(folder_map_text(found), nl=False)

@@ -35,8 +35,11 @@ _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 
 def words(text: str) -> list[str]:
     """The words of ``text`` in order, as they are compared."""
-    written = _WORD.findall(unicodedata.normalize("NFKC", text))
-    return [word for part in written for word in _compared(part)]
+    return [word for written in _written(text) for word in _compared(written)]
+
+
+def _written(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text))
 
 
 @lru_cache(maxsize=200_000)
@@ -47,7 +50,7 @@ def _compared(written: str) -> tuple[str, ...]:
     if len(written) > LONGEST_WORD:
         return ()
     found = [_counted(written.casefold())]
-    if not (written.islower() or written.isupper() or written.isdigit()):
+    if written.isascii() and not (written.islower() or written.isupper() or written.isdigit()):
         parts = _PART.findall(written)
         if len(parts) > 1:
             found += [_counted(part.lower()) for part in parts]
@@ -62,7 +65,7 @@ def _counted(folded: str) -> str:
 
 def surfaces(text: str) -> dict[str, str]:
     """How each word of ``text``, as it is compared, is written in it."""
-    return {word: written for written in _WORD.findall(text) for word in words(written)[:1]}
+    return {word: written for written in _written(text) for word in words(written)[:1]}
 
 
 def stem(word: str) -> str:

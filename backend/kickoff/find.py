@@ -7,25 +7,27 @@ from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
 from backend.freshness.words import surfaces, words
+from backend.kickoff.evidence import in_words, weigh
 from backend.kickoff.excerpt import best_sentence
 from backend.kickoff.flags import Flagger
+from backend.kickoff.handoffs import is_handoff, newest_handoff
 from backend.kickoff.lexical import Query, Views, score
-from backend.kickoff.library import Library
-from backend.kickoff.rank import NEWS, Ranked, rank
-from backend.schemas import Candidate, Config, Evidence, Findings
+from backend.kickoff.library import Library, StoredText
+from backend.kickoff.rank import NEWS, Documents, Ranked, rank
+from backend.schemas import Candidate, Config, Evidence, Findings, Handoff
 from backend.tree.repos import innermost_repo
+from backend.tree.scope import in_scope
 
 SHOWN = 20
 """Files proposed when nothing else is asked: measured, they hold nine of ten files that a person would load."""
 
-_COVERS, _COVERS_LITTLE = 0.55, 0.34
-"""Shares of the task's words (by rarity) in the best document. On the real tree's 59 tasks the 6 that nothing is about stay
-below the second, and the others, but for a few, above the first."""
+NO_INDEX = "there is no index yet: run 'cv sync'"
+NO_WORD = "there is no word to search for"
+NO_DOCUMENTS = "no document is indexed yet: run 'cv sync', or 'cv why FILE' for one that you expect"
 
 
 def find(
@@ -44,50 +46,40 @@ def find(
 ) -> Findings:
     """The best ``limit`` files for ``task``, asked by a person who works in ``folder``.
 
-    ``scope``: only below this folder (relative to the root). ``as_of``: as if later documents did not exist, and ``without``:
-    nor these (for measuring). ``fresh`` and ``notes`` are handed through from the refresh.
+    ``scope``: only of this repo or below this folder (as ``resolve_scope`` gives it). ``as_of``: as if later documents did
+    not exist, and ``without``: nor these (for measuring). ``fresh`` and ``notes`` are handed through from the refresh.
     """
     index = Index.for_reading(index_path(root))
     query = Query.of(task)
     if index is None or query is None:
-        why = (
-            "there is no index yet: run 'cv sync'"
-            if index is None
-            else "the task has no word to search for"
-        )
+        why = NO_INDEX if index is None else NO_WORD
+        if index is not None:
+            index.close()
         return Findings(
             task=task, senior_root=str(root), fresh=fresh, candidates=(), notes=(*notes, why)
         )
     with index:
         library = Library(root, config, index)
-        shown = library.shown(as_of, without)
-        repo = repo_at_hand(root, folder, library.repos)
-        views = score(library.words, query, shown)
-        nearest = {row: hit for row, hit in library.nearest(task).items() if shown[row]}
-        ranked = rank(
-            views,
-            {row: cosine for row, (cosine, _) in nearest.items()},
-            library.documents,
-            repo=repo,
-            named=named_repos(task, library.repos),
-            now=now.timestamp(),
-            links=library.links,
-            shown=shown,
+        ranking = Ranking(
+            library, query, task, folder=folder, now=now, as_of=as_of, without=without
         )
         inside = [
-            r for r in ranked if scope is None or library.paths[r.row].startswith(scope + "/")
+            r
+            for r in ranking.ranked
+            if scope is None or in_scope(library.paths[r.row], library.documents.slug[r.row], scope)
         ]
-        describe = _Describer(library, query, views, nearest, task, now, repo is not None)
-        evidence = _evidence(query, views, nearest, task)
+        found = tuple(
+            ranking.candidate(place, ranked) for place, ranked in enumerate(inside[:limit], 1)
+        )
+        said = in_words(ranking.evidence) if found else [_nothing(library, scope)]
         return Findings(
             task=task,
             senior_root=str(root),
             fresh=fresh,
-            candidates=tuple(
-                describe.candidate(place, r) for place, r in enumerate(inside[:limit], 1)
-            ),
-            evidence=evidence,
-            notes=(*notes, *library.notes, *_verdict_notes(evidence)),
+            candidates=found,
+            evidence=ranking.evidence,
+            notes=(*notes, *library.notes, *said),
+            handoff=ranking.handoff(),
         )
 
 
@@ -107,30 +99,60 @@ def named_repos(task: str, repos: frozenset[str]) -> list[str]:
     return [repo for repo, name in names.items() if name and f" {name} " in said]
 
 
-class _Describer:
-    """Turns a ranked row into what a person is shown."""
+def _nothing(library: Library, scope: str | None) -> str:
+    if not library.paths:
+        return NO_DOCUMENTS
+    return f"no document is indexed in {scope}" if scope else "no document is left to search in"
+
+
+class Ranking:
+    """All documents ranked for one task, and what a person is shown of each. Parameters as of ``find``."""
 
     def __init__(
         self,
         library: Library,
         query: Query,
-        views: Views,
-        nearest: dict[int, tuple[float, int]],
         task: str,
+        *,
+        folder: Path,
         now: datetime,
-        at_hand: bool,
+        as_of: date | None = None,
+        without: Collection[str] = (),
     ) -> None:
-        self.at_hand = at_hand
-        self.library, self.query, self.views, self.nearest = library, query, views, nearest
+        self.library, self.query = library, query
+        self.shown = library.shown(as_of, without)
+        self.repo = repo_at_hand(library.root, folder, library.repos)
+        self.views: Views = score(library.words, query, self.shown)
+        self.nearest = {row: hit for row, hit in library.nearest(task).items() if self.shown[row]}
+        self.ranked: list[Ranked] = rank(
+            self.views,
+            {row: cosine for row, (cosine, _) in self.nearest.items()},
+            library.documents,
+            repo=self.repo,
+            named=named_repos(task, library.repos),
+            now=now.timestamp(),
+            links=library.links,
+            shown=self.shown,
+        )
         self.surface = surfaces(task)
-        self.rarity = dict(zip(query.words, views.rarity.tolist(), strict=True))
-        self.flagger = Flagger(library, now)
+        self.rarity = dict(zip(query.words, self.views.rarity.tolist(), strict=True))
+        self.flagger = Flagger(library, now, self.shown)
+        best_similarity = max((cosine for cosine, _ in self.nearest.values()), default=0.0)
+        self.evidence: Evidence = weigh(
+            query,
+            self.views,
+            task,
+            best_similarity=best_similarity,
+            chunks=len(library.words.chunk_document),
+            embedder=library.config.embedding.name,
+        )
 
     def candidate(self, place: int, ranked: Ranked) -> Candidate:
+        """What a person is shown of the document that stands at ``place``."""
         library, row = self.library, ranked.row
         path = library.paths[row]
         entry = library.entry(row)
-        heading, text = self.best_chunk(row)
+        chunk = self.best_chunk(row)
         return Candidate(
             rank=place,
             source_path=path,
@@ -141,43 +163,40 @@ class _Describer:
             title=entry.title,
             date=entry.date,
             lede=entry.lede,
-            excerpt=best_sentence(text, self.rarity),
-            heading=heading,
+            excerpt=best_sentence(chunk.body, self.rarity),
+            heading=chunk.heading,
             status=entry.status,
             tags=entry.tags,
             authors=entry.authors,
             copies=tuple(library.copies.get(path, ())),
             flags=self.flagger.flags(row, entry),
-            why=self.why(ranked, heading),
+            why=self.why(ranked, chunk.heading),
         )
 
-    def best_chunk(self, row: int) -> tuple[str, str]:
-        """Heading and text of the chunk that matches best: by words, else by meaning, else the first."""
+    def best_chunk(self, row: int) -> StoredText:
+        """The chunk of a document that matches best: by words, else by meaning, else the first."""
         best = int(self.views.best[row])
         index = self.nearest[row][1] if row in self.nearest else 0
         if best >= 0:
             index = int(self.library.words.chunk_index[best])
-        found = self.library.index.db.execute(
-            "SELECT heading, text FROM chunk c JOIN document d ON d.id = c.document WHERE d.path = ? AND idx = ?",
-            (self.library.paths[row], index),
-        ).fetchone()
-        if found is None:
-            return "", ""
-        heading, text = found
-        body = text.partition("\n")[2].removeprefix(f"## {heading}\n")
-        return heading, body
+        return self.library.chunk(row, index)
+
+    def words_found(self, row: int) -> dict[str, int]:
+        """How often each word of the task occurs in a document, as the task writes it, the rarest first."""
+        found = [
+            (self.rarity[word], word, int(times))
+            for word, times in zip(self.query.words, self.views.found[:, row].tolist(), strict=True)
+            if times > 0
+        ]
+        return {self.surface.get(word, word): n for _, word, n in sorted(found, reverse=True)}
 
     def why(self, ranked: Ranked, heading: str) -> tuple[str, ...]:
+        """The reasons for a document's place, in words."""
         row, reasons = ranked.row, []
-        found = [
-            (self.rarity[w], w)
-            for w, n in zip(self.query.words, self.views.found[:, row], strict=True)
-            if n > 0
-        ]
+        found = list(self.words_found(row))
         if found:
-            best = [self.surface.get(word, word) for _, word in sorted(found, reverse=True)[:6]]
             reasons.append(
-                f"words: {', '.join(best)}"
+                f"words: {', '.join(found[:6])}"
                 + (f" (of {len(self.query.words)})" if len(found) > 6 else "")
             )
         if heading and self.rarity.keys() & set(surfaces(heading)):
@@ -185,10 +204,9 @@ class _Describer:
         if row in self.nearest:
             reasons.append(f"similar in meaning ({self.nearest[row][0]:.2f})")
         if ranked.parts["near"] > 0.05:
-            here = (
-                "in or near the repo at hand" if self.at_hand else "from the repo of most matches"
+            reasons.append(
+                "in or near the repo at hand" if self.repo else "from the repo of most matches"
             )
-            reasons.append(here)
         if ranked.parts["news"] > NEWS / 4:
             reasons.append("recent")
         if ranked.linked_from:
@@ -199,46 +217,22 @@ class _Describer:
             reasons.append(f"linked from {origin}{others}")
         return tuple(reasons)
 
-
-def _evidence(
-    query: Query, views: Views, nearest: dict[int, tuple[float, int]], task: str
-) -> Evidence:
-    surface = surfaces(task)
-    has: npt.NDArray[np.bool_] = np.greater(views.found, 0)
-    coverage = (
-        float((views.rarity @ has).max(initial=0.0) / views.rarity.sum())
-        if views.rarity.sum()
-        else 0.0
-    )
-    missing = [
-        surface.get(w, w)
-        for w, known in zip(query.words, np.any(has, axis=1).tolist(), strict=True)
-        if not known
-    ]
-    return Evidence(
-        verdict="strong"
-        if coverage >= _COVERS
-        else "weak"
-        if coverage >= _COVERS_LITTLE
-        else "none",
-        coverage=round(coverage, 3),
-        best_similarity=round(max((cosine for cosine, _ in nearest.values()), default=0.0), 3),
-        missing_words=tuple(missing),
-    )
-
-
-def _verdict_notes(evidence: Evidence) -> list[str]:
-    missing = (
-        f"; in no document: {', '.join(evidence.missing_words[:8])}"
-        if evidence.missing_words
-        else ""
-    )
-    if evidence.verdict == "none":
-        return [
-            f"nothing here seems to be about this: the best document has {evidence.coverage:.0%} of its words{missing}"
+    def handoff(self) -> Handoff | None:
+        """The newest handoff of the repo at hand, whether or not it is about the task."""
+        library = self.library
+        documents: Documents = library.documents
+        rows = [
+            row for row in np.flatnonzero(self.shown).tolist() if is_handoff(library.paths[row])
         ]
-    if evidence.verdict == "weak":
-        return [
-            f"weak matches only: the best document has {evidence.coverage:.0%} of the task's words{missing}"
-        ]
-    return []
+        moments = {library.paths[row]: float(documents.modified_at[row]) for row in rows}
+        path = newest_handoff(moments, moments.__getitem__, library.repos, self.repo)
+        if path is None:
+            return None
+        entry = library.entry(library.row_of[path])
+        return Handoff(
+            source_path=path,
+            absolute_path=str(library.root / path),
+            repo=entry.repo,
+            title=entry.title,
+            date=entry.date,
+        )

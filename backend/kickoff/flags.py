@@ -6,6 +6,8 @@ import re
 from datetime import UTC, date, datetime
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from backend.freshness.words import words
 from backend.kickoff.library import Library
@@ -21,45 +23,80 @@ _ALIKE = 0.5
 
 
 class Flagger:
-    """Flags for the candidates of one search, made at ``now``."""
+    """Flags for the candidates of one search, made at ``now``; documents that are not ``shown`` don't exist for it."""
 
-    def __init__(self, library: Library, now: datetime) -> None:
-        self.library = library
+    def __init__(self, library: Library, now: datetime, shown: npt.NDArray[np.bool_]) -> None:
+        self.library, self.shown = library, shown
         self.since = parse_window(library.config.catch_up.window, now).since.isoformat()
         self._recent: list[tuple[str, ManifestEntry, set[str]]] | None = None
+        self._superseding: dict[str, list[str]] | None = None
 
     def flags(self, row: int, entry: ManifestEntry) -> tuple[Flag, ...]:
-        """All flags of one candidate."""
+        """All flags of one candidate. Where it is known what took its place, no other newer document is looked for."""
         path = self.library.paths[row]
-        return (*self.declared(path, entry), *self.newer(path, entry))
+        declared = self.declared(path, entry)
+        if any(flag.newer_path for flag in declared):
+            return tuple(declared)
+        return (*declared, *self.newer(path, entry))
 
     def declared(self, path: str, entry: ManifestEntry) -> list[Flag]:
         """What the document's own frontmatter says, or that of the one which took its place."""
         found = self.library.index.db.execute(
             "SELECT fields FROM document WHERE path = ?", (path,)
         ).fetchone()
-        fields = msgspec.json.decode(found[0])
+        fields = msgspec.json.decode(found[0]) if found else {}
         flags = []
+        successors = []
         for target in fields.get("fm_superseded_by") or ():
             home = self.library.resolver.resolve(target, path)
-            newer = self.library.index.entry(home) if home else None
-            if home is not None and newer is not None:
-                text = f"superseded by {home} ({newer.date})"
-                flags.append(
-                    Flag(kind="superseded", text=text, newer_path=home, newer_date=newer.date)
-                )
+            if home is None or home == path or not self.exists(home):
+                text = f"says that it is superseded by {target}, which is not in the index"
+                flags.append(Flag(kind="superseded", text=text))
             else:
-                flags.append(
-                    Flag(
-                        kind="superseded",
-                        text=f"says that it is superseded by {target}, which is not in the index",
-                    )
-                )
+                successors.append(home)
+                flags.append(self.superseded(home, "superseded by {}"))
+        flags += [
+            self.superseded(home, "{} says that it supersedes this")
+            for home in self.superseding().get(path, ())
+            if home not in successors
+        ]
         if not flags and (over := _OVER.search(entry.status)):
             flags.append(
                 Flag(kind=over.group(1).casefold(), text=f'its status says "{entry.status}"')
             )
         return flags
+
+    def superseded(self, newer: str, text: str) -> Flag:
+        """The flag that names ``newer`` with its date, ``{}`` in ``text``."""
+        day = self.library.entry(self.library.row_of[newer]).date
+        return Flag(
+            kind="superseded",
+            text=text.format(f"{newer} ({day})"),
+            newer_path=newer,
+            newer_date=day,
+        )
+
+    def superseding(self) -> dict[str, list[str]]:
+        """For each document that others say they supersede, those others."""
+        if self._superseding is None:
+            self._superseding = {}
+            rows = self.library.index.db.execute(
+                "SELECT path, fields FROM document "
+                "WHERE instr(CAST(fields AS TEXT), '\"fm_supersedes\":[') > 0 ORDER BY path"
+            ).fetchall()
+            for path, fields in rows:
+                if not self.exists(path):
+                    continue
+                for target in msgspec.json.decode(fields)["fm_supersedes"]:
+                    home = self.library.resolver.resolve(target, path)
+                    if home is not None and home != path:
+                        self._superseding.setdefault(home, []).append(path)
+        return self._superseding
+
+    def exists(self, path: str) -> bool:
+        """Whether ``path`` is a document of this search."""
+        row = self.library.row_of.get(path)
+        return row is not None and bool(self.shown[row])
 
     def newer(self, path: str, entry: ManifestEntry) -> list[Flag]:
         """A document on the same topic from the catch-up window, when this one is older than that."""
@@ -87,7 +124,8 @@ class Flagger:
             since = datetime.combine(
                 date.fromisoformat(self.since), datetime.min.time(), UTC
             ).timestamp()
-            rows = (self.library.documents.modified_at >= since).nonzero()[0].tolist()
+            news = self.library.documents.modified_at >= since
+            rows = np.flatnonzero(news & self.shown).tolist()
             self._recent = []
             for row in rows:
                 card = self.library.entry(row)

@@ -82,6 +82,11 @@ def score(words: Words, query: Query, shown: npt.NDArray[np.bool_]) -> Views:
     )
 
 
+def score_chunks(words: Words, query: Query) -> Floats:
+    """How well each chunk matches ``query``: BM25 over the chunks alone, unbounded."""
+    return _bm25(_occurrences(words.chunk, query), query, words.chunk.length)
+
+
 def to_one(scores: Floats) -> Floats:
     """Divided by the largest, so that views whose scales differ can be added."""
     largest = scores.max(initial=0.0)

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from backend.errors import CvError
 from backend.freshness import lexical
-from backend.freshness.embedder import load_embedder
+from backend.freshness.embedder import embedder_name, load_embedder
 from backend.freshness.index import Index
 from backend.freshness.places import load_places
 from backend.freshness.store import reading
+from backend.freshness.vectors import matrix
 from backend.kickoff.links import Resolver
 from backend.kickoff.rank import Documents
 from backend.schemas import CHANGELOG_ROLE, ROLES, Config, ManifestEntry
@@ -25,8 +26,21 @@ NEAREST = 100
 """Chunks that the vector search is asked for, per role. Ranking over the best 100 finds clearly more than over 20."""
 
 
-class _Moment(msgspec.Struct):
+class StoredText(msgspec.Struct, frozen=True):
+    """A chunk as the index holds it. ``body`` is its Markdown without title and heading; lines as in ``schemas.Chunk``."""
+
+    index: int
+    heading: str
+    body: str
+    start_line: int
+    end_line: int
+
+
+class _Card(msgspec.Struct):
+    """The part of a manifest entry that every document is asked for."""
+
     modified_at: int
+    repo: str
 
 
 class Library:
@@ -41,10 +55,12 @@ class Library:
         self.paths = [row[0] for row in rows]
         self.roles = [row[1] for row in rows]
         self.row_of = {path: row for row, path in enumerate(self.paths)}
-        decode = msgspec.json.Decoder(_Moment).decode
+        decode = msgspec.json.Decoder(_Card).decode
+        cards = [decode(row[2]) for row in rows]
         self.documents = Documents(
             repo=[innermost_repo(path, self.repos) for path in self.paths],
-            modified_at=np.array([decode(row[2]).modified_at for row in rows], np.int64),
+            slug=[card.repo for card in cards],
+            modified_at=np.array([card.modified_at for card in cards], np.int64),
             changelog=np.array([role == CHANGELOG_ROLE for role in self.roles], bool),
         )
         self.copies = index.all_copies()
@@ -85,43 +101,95 @@ class Library:
         assert entry is not None
         return entry
 
-    def nearest(self, task: str) -> dict[int, tuple[float, int]]:
-        """For each document among the chunks nearest to ``task``: cosine and index of its nearest chunk.
+    def chunk(self, row: int, index: int) -> StoredText:
+        """One chunk of the document at ``row``; an empty one where the index has changed since it was opened."""
+        found = self.index.db.execute(
+            "SELECT idx, heading, text, start_line, end_line FROM chunk c "
+            "JOIN document d ON d.id = c.document WHERE d.path = ? AND idx = ?",
+            (self.paths[row], index),
+        ).fetchone()
+        if found is None:
+            return StoredText(index, "", "", 1, 1)
+        _, heading, text, start, end = found
+        body = text.partition("\n")[2].removeprefix(f"## {heading}\n").strip("\n")
+        return StoredText(index, heading, body, start, end)
 
-        Asked of Chroma; where that is locked or broken, of the index's own copy of the vectors, and a note says so. Where no
-        vector can be had for the task at all, nothing is near, and a note says so.
+    def nearest(self, task: str) -> dict[int, tuple[float, int]]:
+        """For each document among the chunks nearest to ``task``: cosine and index of its nearest chunk."""
+        best: dict[int, tuple[float, int]] = {}
+        for (row, chunk), cosine in self.nearest_chunks(task).items():
+            if row not in best or best[row][0] < cosine:
+                best[row] = (cosine, chunk)
+        return best
+
+    def nearest_chunks(
+        self, text: str, among: npt.NDArray[np.bool_] | None = None
+    ) -> dict[tuple[int, int], float]:
+        """The cosine of the chunks nearest to ``text``, by row of the document and index of the chunk.
+
+        Asked of Chroma; where that is locked, broken or behind, of the index's own copy of the vectors, and a note says so.
+        ``among``: only in these rows, which the index's own copy answers exactly (of Chroma's nearest all could be others).
+        Where no vector can be had for ``text`` at all, nothing is near, and a note says so.
         """
-        try:
-            vector = load_embedder(self.config.embedding).embed([task])[0]
-        except CvError as error:
-            self.notes.append(f"searched by words only: {error}")
+        vector = self._vector(text)
+        if vector is None:
             return {}
-        if not vector.any():
-            return {}
+        if among is not None and not among.all():
+            return self._nearest_in_index(vector, among)
         try:
-            with reading(self.root, self.config) as store:
-                hits = [hit for role in ROLES for hit in store.query(role, vector, NEAREST)]
+            hits = self._nearest_in_chroma(vector)
         except CvError as error:
             self.notes.append(
                 f"searched without Chroma, in the index's own copy of the vectors ({error})"
             )
-            hits = self._nearest_in_index(vector)
-        best: dict[int, tuple[float, int]] = {}
+            return self._nearest_in_index(vector, None)
+        near: dict[tuple[int, int], float] = {}
         for chroma_id, cosine in hits:
             found = self.index.db.execute(
                 "SELECT d.path, c.idx FROM chunk c JOIN document d ON d.id = c.document WHERE c.chroma_id = ?",
                 (chroma_id,),
             ).fetchone()
             if found is not None:  # else it has left the index, and Chroma will hear of it
-                row = self.row_of[found[0]]
-                if row not in best or best[row][0] < cosine:
-                    best[row] = (cosine, found[1])
-        return best
+                near[self.row_of[found[0]], found[1]] = cosine
+        return near
 
-    def _nearest_in_index(self, vector: npt.NDArray[np.float32]) -> list[tuple[str, float]]:
-        ids, matrix = self.index.vectors.of_chunks()
-        if not ids:
-            return []
-        cosines = matrix @ vector
+    def _vector(self, text: str) -> npt.NDArray[np.float32] | None:
+        name = embedder_name(self.config.embedding)
+        held = self.index.fact("embedder")
+        if held != name:
+            self.notes.append(
+                f"searched by words only: the index's vectors are from {held}, not from {name}; run 'cv sync'"
+            )
+            return None
+        try:
+            vector = load_embedder(self.config.embedding).embed([text])[0]
+        except CvError as error:
+            self.notes.append(f"searched by words only: {error}")
+            return None
+        return vector if vector.any() else None
+
+    def _nearest_in_chroma(self, vector: npt.NDArray[np.float32]) -> list[tuple[str, float]]:
+        hits: list[tuple[str, float]] = []
+        with reading(self.root, self.config) as store:
+            for role in ROLES:
+                found = store.query(role, vector, NEAREST)
+                if len(found) < min(NEAREST, self.index.chunk_count(role)):
+                    raise CvError("it does not hold yet what the index does")
+                hits += found
+        return hits
+
+    def _nearest_in_index(
+        self, vector: npt.NDArray[np.float32], among: npt.NDArray[np.bool_] | None
+    ) -> dict[tuple[int, int], float]:
+        rows = self.index.db.execute(
+            "SELECT d.path, c.idx, v.data FROM chunk c JOIN document d ON d.id = c.document "
+            "JOIN vector v ON v.text_hash = c.text_hash ORDER BY c.id"
+        )
+        kept = [(self.row_of[path], idx, data) for path, idx, data in rows]
+        if among is not None:
+            kept = [chunk for chunk in kept if among[chunk[0]]]
+        if not kept:
+            return {}
+        cosines = matrix([data for _, _, data in kept]) @ vector
         best = np.argsort(-cosines, kind="stable")[: NEAREST * len(ROLES)]
-        return [(ids[i], float(cosines[i])) for i in best.tolist()]
+        return {(kept[i][0], kept[i][1]): float(cosines[i]) for i in best.tolist()}

@@ -48,9 +48,12 @@ class Ranked(Struct, frozen=True):
 
 
 class Documents(Struct, frozen=True):
-    """What the priors look at, a row a document: innermost ``repo``, ``modified_at`` (epoch), and whether it is an entry."""
+    """What is known of each document, a row each: its innermost ``repo``, the ``slug`` that it is listed under,
+    ``modified_at`` (epoch), and whether it is a changelog entry.
+    """
 
     repo: list[str]
+    slug: list[str]
     modified_at: npt.NDArray[np.int64]
     changelog: npt.NDArray[np.bool_]
 
@@ -132,7 +135,7 @@ def _nearness(repo: str, at_hand: str, named: Sequence[str]) -> float:
 
 
 def _seeds(score: Floats) -> tuple[list[int], Floats]:
-    order = np.argsort(-score, kind="stable")
+    order = np.argsort(-score, kind="stable")[: np.count_nonzero(np.isfinite(score))]
     floor = score[order[min(SEED_FLOOR, len(order) - 1)]] if len(order) else 0.0
     best = order[:SEEDS]
     return best.tolist(), to_one(np.maximum(score[best] - floor, 0))

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sized
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
 
-from backend.schemas import RoleReport, Status, SyncReport
+from backend.render.inert import single_line
+from backend.schemas import (
+    ROLES,
+    LastHook,
+    LastSync,
+    RepoBehind,
+    RoleReport,
+    Status,
+    SyncReport,
+)
 
 if TYPE_CHECKING:
     from backend.freshness.status import Pending
+
+T = TypeVar("T")
+
+REPOS_SHOWN = 12
+STATUSES_SHOWN = 8
+PATHS_SHOWN = 5
+"""A status is one screen of 24 lines, also where much is behind or amiss."""
 
 
 def report_text(report: SyncReport) -> str:
@@ -53,20 +70,86 @@ def pending_text(pending: Mapping[str, Pending]) -> str:
 
 
 def status_text(status: Status) -> str:
-    """One screen."""
-    lines = [f"senior root   {status.senior_root}"]
-    lines.append(f"applies here  {'yes' if status.applicable else 'no: ' + status.reason}")
-    for role, part in status.roles.items():
-        behind = f"behind by {part.behind}: run 'cv sync'" if part.behind else "up to date"
-        lines.append(
-            f"{role}: {part.documents} documents, {part.chunks} chunks in {part.collection}; {behind}"
+    """One screen, for a person."""
+    corpus, entries = (status.roles[role] for role in ROLES)
+    behind = corpus.behind + entries.behind
+    lines = [
+        _row("senior root", status.senior_root),
+        _row("applies here", "yes" if status.applicable else f"no: {status.reason}"),
+        _row(
+            "indexed",
+            f"{_many(corpus.documents, 'document')} ({corpus.collection}, {_many(corpus.chunks, 'chunk')}), "
+            f"{_many(entries.documents, 'changelog entry')} ({entries.collection}, {_many(entries.chunks, 'chunk')})",
+        ),
+        _row("fresh", f"no, behind by {behind}: run 'cv sync'" if behind else "yes"),
+        *(
+            _row("", f"{single_line(repo, 120)} {_behind(part)}")
+            for repo, part in _first(status.repos.items(), REPOS_SHOWN)
+        ),
+        *_more(status.repos, REPOS_SHOWN, "repo"),
+    ]
+    if status.documents:
+        counts = [
+            f"{number} {single_line(name, 40) or 'without'}"
+            for name, number in _first(status.documents.items(), STATUSES_SHOWN)
+        ]
+        rest = sum(status.documents.values()) - sum(
+            number for _, number in _first(status.documents.items(), STATUSES_SHOWN)
         )
-    lines.append(f"embedder      {status.embedder}")
-    lines.append(f"store         {status.store_bytes / 1024**2:.1f} MB")
-    lines.append(f"last session  {status.last_session_at or 'none yet'}")
-    muted = (
-        f", muted until {status.nudge.muted_until.isoformat()}" if status.nudge.muted_until else ""
-    )
-    lines.append(f"nudge         {status.nudge.state}{muted}")
+        lines.append(_row("status", ", ".join(counts + ([f"{rest} other"] if rest else []))))
+    if status.superseded:
+        lines.append(
+            _row("superseded", f"{len(status.superseded)} without a successor in the index")
+        )
+        lines += [_row("", single_line(p, 400)) for p in status.superseded[:PATHS_SHOWN]]
+        lines += _more(status.superseded, PATHS_SHOWN, "document")
+    for number, failure in enumerate(status.failed[:PATHS_SHOWN]):
+        words = f"{single_line(failure.path, 400)}: {failure.reason}"
+        lines.append(_row("" if number else "failed", words))
+    lines += _more(status.failed, PATHS_SHOWN, "file")
+    lines.append(_row("last session", _moment(status.last_session_at) or "none yet"))
+    lines += [_row("last hook", _run(status.last_hook))] if status.last_hook else []
+    lines += [_row("last sync", f"by a hook, {_run(status.last_sync)}")] if status.last_sync else []
+    muted = _moment(status.nudge.muted_until)
+    lines.append(_row("nudge", status.nudge.state + (f", muted until {muted}" if muted else "")))
+    lines.append(_row("embedder", status.embedder))
+    lines.append(_row("store", f"{status.store_bytes / 1024**2:.1f} MB"))
     lines += [f"note: {note}" for note in status.notes]
     return "\n".join(lines)
+
+
+def _row(label: str, text: str) -> str:
+    return f"{label:<14}{text}"
+
+
+def _many(number: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def _behind(part: RepoBehind) -> str:
+    counts = (("changed", part.changed), ("new", part.new), ("gone", part.gone))
+    words = ", ".join(f"{number} {word}" for word, number in counts if number)
+    return f"behind by {part.changed + part.new + part.gone}: {words}"
+
+
+def _first(items: Iterable[T], limit: int) -> list[T]:
+    return list(items)[:limit]
+
+
+def _more(items: Sized, limit: int, noun: str) -> list[str]:
+    rest = len(items) - limit
+    return [_row("", f"… and {_many(rest, noun)} more; --json lists all")] if rest > 0 else []
+
+
+def _run(run: LastHook | LastSync) -> str:
+    took = f"{run.ms} ms" if run.ms < 10_000 else f"{run.ms / 1000:.0f} s"
+    ended = "ok" if run.ok else f"failed: {run.error}"
+    return f"{_moment(datetime.fromtimestamp(run.at, UTC))}, {took}, {ended}"
+
+
+def _moment(moment: datetime | str | None) -> str:
+    """A moment in the reader's own zone, to the minute."""
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else ""

@@ -1,0 +1,74 @@
+"""What ``cv search`` prints: where each passage stands, so that an editor opens it, and the passage itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from backend.render.inert import single_line
+from backend.render.paths import PATH_LIMIT
+from backend.render.terminal import Style, wrap_indented
+from backend.schemas import Passage, Passages
+
+_LINE_LIMIT = 1_000  # characters of one line of a document, before it is wrapped
+
+
+def passages_text(
+    passages: Passages, *, folder: Path, width: int = 80, colour: bool = False
+) -> str:
+    """Return the passages as text of at most ``width`` columns; only a path or word may be wider.
+
+    ``folder`` is where the reader stands: paths below it are shown relative to it, others absolute, so that ``path:12-20``
+    opens. Below it title, status and reasons, then the lines that say most, then doubts.
+    """
+    style = Style(colour)
+    lines = [style.bold(line) for line in wrap_indented(_headline(passages), width, "")]
+    lines.append("")
+    for passage in passages.passages:
+        lines += [*_passage(passage, folder, width, style), ""]
+    if not passages.fresh:
+        stale = "The index may lag behind the files: it was busy or could not be refreshed."
+        lines += [style.warn(line) for line in wrap_indented(stale, width, "")]
+    for note in passages.notes:
+        lines += [style.dim(line) for line in wrap_indented(single_line(note, 2000), width, "")]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _headline(passages: Passages) -> str:
+    question = single_line(passages.question, 200)
+    count = len(passages.passages)
+    if count == 0:
+        return f"No passage found for: {question}"
+    return f"{count} passage{'' if count == 1 else 's'} for: {question}"
+
+
+def _passage(passage: Passage, folder: Path, width: int, style: Style) -> list[str]:
+    number = f"{passage.rank}. "
+    place = f"{_path(passage, folder)}:{passage.start_line}-{passage.end_line}"
+    parts = [place, single_line(passage.heading, 160), passage.date]
+    head = f"[{single_line(passage.repo, 120)}] {' › '.join(part for part in parts if part)}"
+    lines = wrap_indented(head, width, "   ", number)
+    lines = [line.replace(place, style.bold(place), 1) for line in lines]
+    about = [
+        single_line(passage.title, 160),
+        single_line(passage.status, 60),
+        "; ".join(single_line(reason, 160) for reason in passage.why),
+    ]
+    told = " · ".join(part for part in about if part)
+    lines += [style.dim(line) for line in wrap_indented(told, width, "   ")]
+    for line in passage.excerpt.split("\n"):
+        quoted = wrap_indented(single_line(line, _LINE_LIMIT), width, "   | ")
+        lines += quoted or (["   |"] if lines[-1] != "   |" else [])
+    for flag in passage.flags:
+        text = f"! {single_line(flag.text, 400)}"
+        lines += [style.warn(line) for line in wrap_indented(text, width, "     ", "   ")]
+    return lines
+
+
+def _path(passage: Passage, folder: Path) -> str:
+    absolute = Path(passage.absolute_path)
+    try:
+        shown = str(absolute.relative_to(folder))
+    except ValueError:
+        shown = os.fspath(absolute)
+    return single_line(shown, PATH_LIMIT)

@@ -1,0 +1,100 @@
+"""``cv search`` as it is typed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def tree(tree: Any, cv: Any) -> Any:
+    tree.document(
+        "ferry/context-v/specs/Fares.md",
+        "## Children\n\nChildren below six ride free.\n\n## Dogs\n\nA dog pays half.",
+        title="Fares",
+        day="2025-07-01",
+        tags=["Money"],
+        authors=["Ada Moss"],
+        status="Draft",
+    )
+    return tree
+
+
+def test_the_answer_is_fresh_and_has_the_keys_of_the_contract(tree: Any, cv: Any) -> None:
+    done = cv("search", "does a dog pay", "--json")
+    assert done.code == 0
+    answer = json.loads(done.out)
+    assert answer.keys() >= {"question", "senior_root", "fresh", "passages", "evidence", "notes"}
+    assert (answer["question"], answer["fresh"]) == ("does a dog pay", True)
+    first = answer["passages"][0]
+    assert first.keys() >= {
+        "rank", "source_path", "absolute_path", "repo", "role", "kind", "title", "date", "status",
+        "heading", "start_line", "end_line", "text", "flags", "why",
+    }  # fmt: skip
+    assert (first["rank"], first["source_path"]) == (1, "ferry/context-v/specs/Fares.md")
+    assert (first["heading"], first["text"]) == ("Dogs", "A dog pays half.")
+    lines = tree.path(first["source_path"]).read_text("utf-8").split("\n")
+    assert lines[first["start_line"] - 1] == "## Dogs"
+    assert lines[first["end_line"] - 1] == "A dog pays half."
+
+
+def test_text_opens_from_where_one_stands(tree: Any, cv: Any) -> None:
+    at_root = cv("search", "children", "ride", "free", "-n", "1").out
+    assert "ferry/context-v/specs/Fares.md:9-11" in at_root
+    below = cv("search", "children ride free", "-n", "1", cwd=tree.path("ferry/context-v")).out
+    assert " specs/Fares.md:9-11" in below
+
+
+def test_markdown_is_for_the_agent(tree: Any, cv: Any) -> None:
+    out = cv("search", "does a dog pay", "--markdown").out
+    assert out.startswith("**5 passages for:** does a dog pay\n\nEvidence: ")
+    assert out.count("```") == 2
+
+
+def test_roles_and_filters_narrow(tree: Any, cv: Any) -> None:
+    def paths(*options: str) -> set[str]:
+        found = json.loads(
+            cv("search", "the wharf and the fares", "--json", "-n", "50", *options).out
+        )
+        return {passage["source_path"] for passage in found["passages"]}
+
+    assert paths("--role", "changelog-corpus") == {"mill/changelog/2025-06-01_sails.md"}
+    assert paths("--where", "tag=money") == {"ferry/context-v/specs/Fares.md"}
+    assert paths("--where", "repo=mill", "--where", "kind=specs") == {
+        "mill/context-v/specs/Wheel.md"
+    }
+    assert paths("--where", "tag=money", "--where", "tag=stone") == {
+        "ferry/context-v/specs/Fares.md",
+        "ferry/context-v/plans/Pier.md",
+    }
+    assert paths("--role", "changelog-corpus", "--where", "tag=money") == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["search"], "Missing argument"),
+        (["search", "x", "--where", "colour=red"], "repo, kind, status, tag, author, owner"),
+        (["search", "x", "--where", "repo=mlil"], "Near it: mill"),
+        (["search", "x", "--where", "since=yesterday"], "expects a day as YYYY-MM-DD"),
+        (["search", "x", "--role", "diary"], "changelog-corpus"),
+        (["search", "x", "-n", "0"], "n-results"),
+    ],
+)
+def test_wrong_arguments(tree: Any, cv: Any, arguments: list[str], words: str) -> None:
+    done = cv(*arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert done.out == ""
+
+
+def test_without_a_senior_root(tmp_path: Any, cv: Any) -> None:
+    assert cv("search", "anything", cwd=tmp_path).code == 3
+
+
+def test_a_question_typed_after_a_slash_command_is_text_not_options(tree: Any, cv: Any) -> None:
+    done = cv("search", "--markdown", "--inline", stdin="--role of a dog's fare?\n")
+    assert done.code == 0
+    assert "passages for:** --role of a dog's fare?" in done.out

@@ -1,0 +1,309 @@
+"""The files for a task: in any script, however its words are joined, with or without Chroma, and why each is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from organisation import KIT
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FOREIGN = [
+    ("wie lange dürfen Gäste übernachten", "berths/context-v/specs/Liegeplatz-Regeln.md"),
+    ("Regeln für die Übernachtung am Liegeplatz", "berths/context-v/specs/Liegeplatz-Regeln.md"),
+    ("更换灯泡的步骤", "lights/context-v/specs/灯塔维护.md"),
+    ("灯塔", "lights/context-v/specs/灯塔维护.md"),
+    ("льгота для рыболовных судов", "ledger/context-v/specs/Портовые-сборы.md"),
+    ("портовый сбор", "ledger/context-v/specs/Портовые-сборы.md"),
+]
+
+
+@pytest.mark.parametrize("words_only", [False, True], ids=["", "words-only"])
+@pytest.mark.parametrize(("task", "path"), FOREIGN)
+def test_other_languages_are_found(harbour: Any, task: str, path: str, words_only: bool) -> None:
+    assert path in harbour.found(task, words_only=words_only)[:5]
+
+
+@pytest.mark.parametrize(
+    ("task", "path"),
+    [
+        ("retry handling in the payment-client", "shop/context-v/specs/One.md"),
+        ("retry handling in paymentClient", "shop/context-v/specs/One.md"),
+        ("retry handling in payment client", "shop/context-v/specs/One.md"),
+        ("the file src/stock/counter.ts", "shop/context-v/specs/Two.md"),
+        ("stock counter", "shop/context-v/specs/Two.md"),
+        ("why does parse_label fail", "shop/context-v/specs/Three.md"),
+        ("label parsing", "shop/context-v/specs/Three.md"),
+    ],
+)
+def test_words_meet_however_they_are_joined(small: Any, task: str, path: str) -> None:
+    tree = small(
+        {
+            "shop/context-v/specs/One.md": "## Calls\n\nThe class PaymentClient waits and asks again.",
+            "shop/context-v/specs/Two.md": "## Place\n\nIt lies at `src/stock/Counter.ts` in the tree.",
+            "shop/context-v/specs/Three.md": "## Code\n\nThe function `parseLabel` reads a sticker.",
+            "shop/context-v/specs/Four.md": "## Garden\n\nHedges are cut in late autumn.",
+        }
+    )
+    assert tree.found(task, words_only=True)[0] == path
+
+
+def test_the_repo_at_hand_comes_first_and_the_others_are_not_lost(small: Any) -> None:
+    body = "## Deploy\n\nA release is built, signed and sent to the servers."
+    tree = small(
+        {
+            f"{repo}/context-v/specs/Deploy.md": f"{body} Only the {repo.rpartition('/')[2]} here.\n\n{'x' * n}"
+            for n, repo in enumerate(("alpha", "beta", "beta/inner", "gamma"))
+        },
+        repos=("alpha", "beta", "beta/inner", "gamma"),
+    )
+    for at in ("alpha", "beta", "gamma"):
+        found = tree.found("build and sign a release", at=at)
+        assert found[0] == f"{at}/context-v/specs/Deploy.md"
+        assert len(found) == 4
+    assert tree.found("build and sign a release", at="beta")[1].startswith("beta/inner/")
+    why = tree.find("build and sign a release", at="gamma").candidates[0].why
+    assert "in or near the repo at hand" in why
+
+
+def test_a_repo_that_the_task_names_counts_like_the_one_at_hand(harbour: Any) -> None:
+    found = harbour.find("what is open in the importer", at="lights").candidates[:3]
+    assert any(c.source_path.startswith("ledger/importer/") for c in found)
+
+
+def test_scope_is_a_repo_or_a_folder(harbour: Any) -> None:
+    inside = harbour.found("payments", scope="ledger")
+    assert inside
+    assert all(path.startswith("ledger/") for path in inside)
+    assert harbour.found("payments", scope="salt mere")  # documents of the root itself
+    assert all(
+        path.startswith("context-v/") for path in harbour.found("payments", scope="salt mere")
+    )
+    deep = harbour.found("payments", scope="ledger/importer/context-v/issues")
+    assert deep == ["ledger/importer/context-v/issues/Umlauts-Broken.md"]
+
+
+def test_what_a_good_document_links_to_comes_up(small: Any) -> None:
+    filler = {
+        f"mill/context-v/specs/Filler-{n}.md": f"## Grain\n\nSack {n} of barley." for n in range(50)
+    }
+    tree = small(
+        {
+            **filler,
+            "mill/context-v/specs/Sluice.md": "## Gate\n\nThe sluice gate opens at high water. See [[Grease]].",
+            "mill/context-v/reminders/Grease.md": "## Kind\n\nOnly the yellow tin.",
+        }
+    )
+    found = tree.find("the sluice gate at high water").candidates
+    assert found[0].source_path == "mill/context-v/specs/Sluice.md"
+    second = found[1]
+    assert second.source_path == "mill/context-v/reminders/Grease.md"
+    assert "linked from mill/context-v/specs/Sluice.md" in second.why
+
+
+def test_as_of_a_day_and_without_a_document(harbour: Any) -> None:
+    task = "false alarms of beacons in fog"
+    newest = "lights/context-v/issues/False-Alarms-In-Fog.md"
+    assert harbour.found(task)[0] == newest
+    before = harbour.find(task, as_of=date(2026, 2, 21)).candidates
+    assert before
+    assert all(candidate.date <= "2026-02-21" for candidate in before)
+    assert harbour.found(task, as_of=date(2026, 2, 22))[0] == newest
+    assert newest not in harbour.found(task, without={newest})
+
+
+def test_flags_too_ignore_what_does_not_exist_yet(harbour: Any) -> None:
+    old = "ledger/context-v/specs/Card-Payments-Old.md"
+    found = {
+        c.source_path: c for c in harbour.find("card terminal", as_of=date(2025, 1, 1)).candidates
+    }
+    assert [flag.newer_path for flag in found[old].flags] == [""]
+
+
+def test_the_excerpt_is_the_sentence_that_says_most(harbour: Any) -> None:
+    found = harbour.find("who wins when two skippers ask for one berth").candidates
+    first = next(c for c in found if c.source_path.endswith("Berth-Booking.md"))
+    assert first.excerpt == "Two skippers can ask for the same berth in the same minute."
+    assert first.heading == "Double bookings"
+
+
+def test_copies_are_shown_with_their_home(small: Any, tmp_path: Path) -> None:
+    body = "## Keel\n\n" + "The keel is laid in the first dry month of the year. " * 12
+    tree = small({"yard/context-v/specs/Keel.md": body})
+    text = tree.path("yard/context-v/specs/Keel.md").read_text("utf-8")
+    tree.write("site/context-v/specs/Keel.md", text)
+    tree.sync()
+    found = tree.find("when is the keel laid").candidates
+    assert [c.source_path for c in found] == ["site/context-v/specs/Keel.md"] or [
+        c.source_path for c in found
+    ] == ["yard/context-v/specs/Keel.md"]
+    assert sorted([found[0].source_path, *found[0].copies]) == [
+        "site/context-v/specs/Keel.md",
+        "yard/context-v/specs/Keel.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("at", "path"),
+    [
+        ("berths", "berths/context-v/handoffs/2026-02-10_Booking.md"),
+        ("berths/context-v/specs", "berths/context-v/handoffs/2026-02-10_Booking.md"),
+        ("", "berths/context-v/handoffs/2026-02-10_Booking.md"),
+        ("lights", None),
+    ],
+)
+def test_the_newest_handoff_of_the_repo_at_hand(harbour: Any, at: str, path: str | None) -> None:
+    handoff = harbour.find("anything at all", at=at).handoff
+    assert (handoff.source_path if handoff else None) == path
+
+
+def test_a_handoff_of_the_repo_around_or_below_is_better_than_none(small: Any) -> None:
+    tree = small(
+        {
+            "labs/context-v/handoffs/2025-01-01_Old.md": (
+                "## So far\n\nBegun.",
+                {"day": "2025-01-01"},
+            ),
+            "labs/tool/context-v/specs/Tool.md": "## Tool\n\nA chisel.",
+            "labs/kit/context-v/Handoffs/New.md": ("## So far\n\nDone.", {"day": "2025-02-01"}),
+            "shop/context-v/specs/Till.md": "## Till\n\nA drawer.",
+        },
+        repos=("labs", "labs/tool", "labs/kit", "shop"),
+    )
+    newest = {
+        at: (found.source_path if (found := tree.find("chisel", at=at).handoff) else None)
+        for at in ("labs", "labs/tool", "labs/kit", "shop", "")
+    }
+    assert newest == {
+        "labs": "labs/context-v/handoffs/2025-01-01_Old.md",
+        "labs/tool": "labs/context-v/handoffs/2025-01-01_Old.md",
+        "labs/kit": "labs/kit/context-v/Handoffs/New.md",
+        "shop": None,
+        "": "labs/kit/context-v/Handoffs/New.md",
+    }
+
+
+# --- how much the corpus says -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "let skippers cancel a reservation and get their money back",
+        "reduce false beacon alarms when it is foggy",
+        "speed up the bank statement import",
+        "require a second factor when staff sign in",
+    ],
+)
+def test_a_task_that_documents_are_about_is_not_called_unknown(harbour: Any, task: str) -> None:
+    findings = harbour.find(task)
+    assert findings.evidence.verdict == "strong"
+    assert findings.notes == ()
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "add shader variants for wet asphalt to the racing game",
+        "train a speech recogniser for a Welsh dialect",
+        "tune the garbage collector of the virtual machine",
+        "prune the apple trees behind the abbey",
+    ],
+)
+def test_a_task_that_nothing_is_about_is_said_to_be_so_and_nothing_is_cut(
+    harbour: Any, task: str
+) -> None:
+    findings = harbour.find(task)
+    assert findings.evidence.verdict == "none"
+    assert findings.notes[0].startswith("nothing here seems to be about this")
+    assert len(findings.candidates) == 20
+
+
+def test_a_corpus_of_one_document_still_knows_what_it_is_about(small: Any) -> None:
+    tree = small(
+        {
+            "web/context-v/specs/Sign-In.md": "## Flow\n\nA customer signs in with a link instead of a password."
+        }
+    )
+    assert tree.find("let people stay logged in without passwords").evidence.verdict != "none"
+    assert tree.find("choose grout for the swimming pool").evidence.verdict == "none"
+
+
+@pytest.mark.parametrize(("task", "note"), [("?!", "there is no word to search for")])
+def test_nothing_to_go_by(harbour: Any, task: str, note: str) -> None:
+    assert harbour.find(task).notes == (note,)
+
+
+def test_an_empty_tree_and_an_empty_scope_say_so(small: Any) -> None:
+    assert small({}).find("anything").notes[0].startswith("no document is indexed yet")
+
+
+# --- when Chroma is not to be had ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def locked(own_harbour: Any) -> Iterator[Any]:
+    """The harbour while another process holds Chroma's lock alone."""
+    code = (
+        "import sys; from pathlib import Path; from backend.tree.lock import exclusive\n"
+        "with exclusive(Path(sys.argv[1]), seconds=5, busy='taken'):\n"
+        "    print('held', flush=True); sys.stdin.read()"
+    )
+    lock = own_harbour.root / KIT / "chroma.lock"
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-s", "-c", code, str(lock)],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    yield own_harbour
+    process.communicate("")
+
+
+TASK = "how a skipper gets the deposit back"
+
+
+def test_a_locked_chroma_is_answered_without(harbour: Any, locked: Any) -> None:
+    findings = locked.find(TASK)
+    assert findings.notes == (
+        "searched without Chroma, in the index's own copy of the vectors (Chroma is being written to)",
+    )
+    assert [c.source_path for c in findings.candidates] == harbour.found(TASK)
+    assert findings.evidence == harbour.find(TASK).evidence
+    passages = locked.search(TASK)
+    assert len(passages.notes) == 1
+    assert [p.source_path for p in passages.passages] == harbour.quoted(TASK)
+
+
+@pytest.mark.parametrize("how", ["garbage", "gone", "emptied"])
+def test_a_broken_chroma_is_answered_without(harbour: Any, own_harbour: Any, how: str) -> None:
+    import shutil
+
+    chroma = own_harbour.root / KIT / "chroma"
+    if how == "garbage":
+        (chroma / "chroma.sqlite3").write_bytes(b"no database at all" * 500)
+    else:
+        shutil.rmtree(chroma)
+        if how == "emptied":
+            chroma.mkdir()
+    findings = own_harbour.find(TASK)
+    assert findings.notes[0].startswith("searched without Chroma")
+    assert [c.source_path for c in findings.candidates] == harbour.found(TASK)
+
+
+def test_vectors_of_another_embedder_are_not_mixed(harbour: Any) -> None:
+    findings = harbour.find(TASK, words_only=True)
+    assert findings.notes[0].startswith(
+        "searched by words only: the index's vectors are from static-"
+    )
+    assert findings.evidence.best_similarity == 0.0
+    assert findings.candidates[0].source_path == harbour.found(TASK)[0]
