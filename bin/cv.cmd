@@ -1,6 +1,7 @@
 @echo off
 rem The launcher on Windows: the same as bin/cv (read that one first). "cv COMMAND ..." is "python -m backend COMMAND ..."
-rem in the environment CV_HOME\environments\KEY; a hook never makes it and always ends with 0.
+rem in the environment CV_HOME\environments\KEY; a hook never makes it and always ends with 0; so does a command with
+rem --inline, which says on stdout what is wrong.
 setlocal EnableExtensions DisableDelayedExpansion
 
 for %%I in ("%~dp0..") do set "CV_ROOT=%%~fI"
@@ -8,6 +9,15 @@ set "CV_LAUNCHER=%CV_ROOT%\bin\cv.cmd"
 if not defined CV_HOME set "CV_HOME=%LOCALAPPDATA%\context-vigilance"
 
 set "CV_COMMAND=%~1"
+set "CV_INLINE="
+if not "%CV_COMMAND%"=="hook" call :look_for_inline %*
+rem PYTHONPATH parts its folders with a semicolon, and there is no way to write one that belongs to a name.
+if not "%CV_ROOT:;=%"=="%CV_ROOT%" (
+  if "%CV_COMMAND%"=="hook" exit /b 0
+  echo cv: the plugin lies in a folder with a semicolon in its name, where Python cannot find it: move it
+  if defined CV_INLINE exit /b 0
+  exit /b 1
+)
 set "CV_LIST=%CV_ROOT%\requirements.txt"
 if "%CV_COMMAND%"=="test" set "CV_LIST=%CV_ROOT%\requirements-dev.txt"
 set "CV_KEY="
@@ -18,6 +28,10 @@ if exist "%CV_LIST%" for /f "usebackq tokens=1-3" %%A in ("%CV_LIST%") do (
 :key_read
 if not defined CV_KEY (
   if "%CV_COMMAND%"=="hook" exit /b 0
+  if defined CV_INLINE (
+    echo cv: "%CV_LIST%" is missing or damaged: reinstall the plugin
+    exit /b 0
+  )
   echo cv: "%CV_LIST%" is missing or damaged: reinstall the plugin>&2
   exit /b 1
 )
@@ -33,6 +47,11 @@ set "PYTHONPATH=%CV_ROOT%"
 
 if exist "%CV_ENVIRONMENT%\ready" if exist "%CV_PYTHON%" goto :run
 if "%CV_COMMAND%"=="hook" goto :hook_not_ready
+if defined CV_INLINE (
+  rem Never made here: the person would look at a command that hangs.
+  echo Context Vigilance is not set up yet: type /cv-init ^(about a minute, once^).
+  exit /b 0
+)
 
 rem --- make the environment ---
 for %%V in (3.13 3.12 3.11 3.14) do (
@@ -52,6 +71,10 @@ if "%CV_COMMAND%"=="hook" (
   exit /b 0
 )
 if "%CV_COMMAND%"=="test" goto :test
+if defined CV_INLINE (
+  "%CV_PYTHON%" -P -s -X utf8 -m backend %*
+  exit /b 0
+)
 "%CV_PYTHON%" -P -s -X utf8 -m backend %*
 exit /b %ERRORLEVEL%
 
@@ -75,3 +98,9 @@ if not exist "%CV_HOME%\environments" mkdir "%CV_HOME%\environments" 2>nul
 (type nul >"%CV_ENVIRONMENT%.said") 2>nul || exit /b 0
 echo {"systemMessage": "Context Vigilance is installed but not set up yet: type /cv-init (about a minute, once)."}
 exit /b 0
+
+:look_for_inline
+if "%~1"=="" exit /b 0
+if "%~1"=="--inline" set "CV_INLINE=yes"
+shift
+goto :look_for_inline

@@ -10,32 +10,71 @@ import click
 
 from backend.commands.common import here, json_option, now, open_root, print_json, root_option
 from backend.errors import CvError, UsageError
+from backend.tree.home import cv_home
 
 
 @click.command()
 @click.option(
     "--senior-root",
+    "--root",
     type=click.Path(path_type=Path),
     help="Top of the tree of repos (default: proposed).",
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
+@click.option("--propose", is_flag=True, help="Say what would be set up, and write nothing.")
+@click.option("--remove", is_flag=True, help="Take out again what was set up; documents stay.")
 @click.option("--no-settings-hook", is_flag=True, help="Leave .claude/settings.json alone.")
 @click.option("--no-index", is_flag=True, help="Don't build the index yet.")
-def init(senior_root: Path | None, yes: bool, no_settings_hook: bool, no_index: bool) -> None:
+def init(
+    senior_root: Path | None,
+    yes: bool,
+    propose: bool,
+    remove: bool,
+    no_settings_hook: bool,
+    no_index: bool,
+) -> None:
     """Set a tree of repos up, once; run again it repairs."""
-    from backend.setup.init import check_root, remember_launcher, write_kit
-    from backend.setup.propose import propose_root, survey_text
-    from backend.tree.config import load_config
+    if propose and remove:
+        raise UsageError("--propose and --remove don't go together")
+    if remove:
+        _remove(senior_root, yes=yes)
+        return
+    root = _surveyed(senior_root, ask=not yes, show=propose, settings_hook=not no_settings_hook)
+    if not propose:
+        _set_up(root, settings_hook=not no_settings_hook, index=not no_index)
+
+
+def _surveyed(senior_root: Path | None, *, ask: bool, show: bool, settings_hook: bool) -> Path:
+    """The root to set up, once it is known that it can be one and the person has agreed."""
+    from backend.setup.init import check_files, check_inner, check_root
+    from backend.setup.propose import look_over, propose_root, survey_text
 
     root = check_root(senior_root if senior_root is not None else propose_root(here()))
-    if not yes:
-        click.echo(survey_text(root))
-        if not click.confirm(f"Set up {root} as the senior root?", default=True):
+    check_files(root, settings_hook=settings_hook)
+    survey = look_over(root)
+    check_inner(survey)
+    if show or ask or not survey.set_up:
+        click.echo(survey_text(survey))
+    if show:
+        click.echo(
+            "Nothing was written. To set it up: cv init "
+            f"--senior-root {_quoted(root)} --yes; for another folder name that one"
+        )
+    elif ask:
+        verb = "Repair and index" if survey.set_up else "Set up"
+        if not _agreed(f"{verb} {root} as the senior root?", default=True):
             raise CvError("nothing was written; name another folder with --senior-root PATH")
-    for step in write_kit(root, settings_hook=not no_settings_hook):
-        click.echo(f"{'wrote' if step.changed else 'kept '}  {step.what}")
+    return root
+
+
+def _set_up(root: Path, *, settings_hook: bool, index: bool) -> None:
+    from backend.setup.init import remember_launcher, write_kit
+    from backend.tree.config import load_config
+
+    for step in write_kit(root, settings_hook=settings_hook):
+        click.echo(f"{step.done:<6} {step.what}")
     remember_launcher(os.environ.get("CV_LAUNCHER", ""))
-    if not no_index:
+    if index:
         from backend.freshness.sync import sync
         from backend.render.progress import shown
         from backend.render.sync_text import report_text
@@ -43,12 +82,65 @@ def init(senior_root: Path | None, yes: bool, no_settings_hook: bool, no_index: 
         with shown() as progress:
             report = sync(root, load_config(root), now=now(), progress=progress)
         click.echo(report_text(report))
+    else:
+        click.echo("the index is not built: run 'cv sync', or let the next session do it")
+    in_session = os.environ.get("CLAUDECODE") == "1"
+    tries = _TRY_IN_A_SESSION if in_session else _TRY_IN_A_SHELL
+    click.echo("\n  ".join(("Ready. Try:", *tries)))
+
+
+_TRY_IN_A_SHELL = (
+    'cv find "what you are about to work on"',
+    "cv catch-up --window 2w",
+    "and open Claude Code anywhere below: it asks what you need",
+)
+_TRY_IN_A_SESSION = (
+    "/kickoff and what you are about to work on",
+    "/catch-up-2w",
+    "and open a new session anywhere below: it asks what you need",
+)
+
+
+def _remove(senior_root: Path | None, *, yes: bool) -> None:
+    from backend.setup.remove import plan_removal, remove_kit
+    from backend.tree.root import KIT_FOLDER, require_root
+
+    if senior_root is not None and (senior_root.expanduser() / KIT_FOLDER).is_dir():
+        root = senior_root.expanduser().resolve()  # also one that a broken-off removal left
+    else:
+        root = require_root(here() if senior_root is None else senior_root.expanduser())
+    plan = plan_removal(root)
+    click.echo("\n  ".join((f"Goes from {root}:", *plan.goes)))
+    if plan.stays:
+        click.echo("\n  ".join(("Stays:", *plan.stays)))
+    if not yes and not _agreed("Remove it?", default=False):
+        raise CvError("nothing was removed")
+    remove_kit(root)
     click.echo(
-        "Ready. Try:\n"
-        '  cv find "what you are about to work on"\n'
-        "  cv catch-up --window 2w\n"
-        "  and open Claude Code anywhere below: it asks what you need."
+        "Removed. No document was touched; markers of 'cv dismiss' stay where they are.\n"
+        f"The Python environment, shared by all trees, lies in {cv_home()}; delete that folder when no tree is left."
     )
+
+
+def _agreed(question: str, *, default: bool) -> bool:
+    """Ask. Raises ``UsageError`` where nobody can answer: no terminal, nothing on standard input."""
+    try:
+        return click.confirm(question, default=default)
+    except click.Abort as abort:
+        if not isinstance(abort.__context__, EOFError):
+            raise  # Ctrl-C
+        click.echo()
+        raise UsageError("there is nobody to ask here; run it again with --yes") from abort
+
+
+def _quoted(path: Path) -> str:
+    """A path for a command line that a person copies."""
+    import shlex
+
+    text = str(path)
+    if os.name != "nt":
+        return shlex.quote(text)
+    return f'"{text}"' if " " in text else text
 
 
 @click.command()
@@ -104,9 +196,12 @@ def _folder_below(path: Path | None, root: Path | None) -> Path:
     return folder
 
 
-@click.group(name="config")
-def config_group() -> None:
-    """Read and change config.json."""
+@click.group(name="config", invoke_without_command=True)
+@click.pass_context
+def config_group(context: click.Context) -> None:
+    """Read and change config.json; alone it lists every key."""
+    if context.invoked_subcommand is None:
+        context.invoke(config_list, root=None, as_json=False)
 
 
 @config_group.command(name="get")

@@ -69,10 +69,17 @@ def sync(
 @json_option
 def status(root: Path | None, as_json: bool) -> None:
     """What is indexed, how far it is behind the disk, and what is switched on."""
+    from msgspec.structs import replace
+
     from backend.commands.common import here
     from backend.freshness.status import make_status
     from backend.render.sync_text import status_text
+    from backend.schemas import LastSync
+    from backend.session.journal import last_hook, read_record
 
     found, config = open_root(root)
     result = make_status(found, config, folder=found if root is not None else here(), now=now())
+    run = read_record(found, "sync")
+    last_sync = LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error) if run.at else None
+    result = replace(result, last_hook=last_hook(found), last_sync=last_sync)
     print_json(result) if as_json else click.echo(status_text(result))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 
 from backend.errors import CvError, UsageError
-from backend.setup.settings import add_hook, settings_path
+from backend.setup.propose import Survey
+from backend.setup.settings import add_hook, check_settings, settings_path
 from backend.tree.config import change_config, config_path, create_config, load_config, moved_from
 from backend.tree.files import write_if_changed
 from backend.tree.home import cv_home, register_root
 from backend.tree.root import KIT_FOLDER, find_root
+from backend.tree.sources import load_sources
 
 SESSION_START = """\
 #!/bin/sh
@@ -20,13 +24,14 @@ SESSION_START = """\
 # Whatever is missing or broken: say nothing and let the session start.
 home=${CV_HOME:-}
 if [ -z "$home" ]; then
-    case $(uname -s) in
+    case ${OS:-}$(uname -s) in
+        Windows_NT*) home=${LOCALAPPDATA:-$HOME/AppData/Local}/context-vigilance ;;
         Darwin) home=$HOME/Library/Application\\ Support/context-vigilance ;;
         *) home=${XDG_DATA_HOME:-$HOME/.local/share}/context-vigilance ;;
     esac
 fi
-read -r launcher 2>/dev/null <"$home/launcher" || exit 0
-[ -x "$launcher" ] || exit 0
+{ read -r launcher <"$home/launcher"; } 2>/dev/null || exit 0
+[ -f "$launcher" ] || exit 0
 "$launcher" hook session-start 2>/dev/null
 exit 0
 """
@@ -47,10 +52,10 @@ state.json
 
 
 class Step(Struct, frozen=True):
-    """One thing that the ceremony looked after, and whether it had to change it."""
+    """One thing that the ceremony looked after: it was written, found as it should be, or could not be had."""
 
     what: str
-    changed: bool
+    done: Literal["wrote", "kept", "failed"]
 
 
 def check_root(root: Path) -> Path:
@@ -61,43 +66,85 @@ def check_root(root: Path) -> Path:
             f"--senior-root: expected a folder, {root} is {'a file' if folder.exists() else 'not there'}"
         )
     folder = folder.resolve()
+    home = _home()
     if folder == Path(folder.anchor):
         raise UsageError(
-            f"--senior-root: {folder} is the whole disk; name the folder that holds your repos"
+            f"{folder} is the whole disk; name the folder that holds your repos with --senior-root PATH"
         )
-    outer = find_root(folder.parent) if folder != _home() else None
+    if home is not None and (folder == home or folder in home.parents):
+        what = "is your home folder" if folder == home else "holds your home folder"
+        raise UsageError(
+            f"{folder} {what}, and a session below it looks for its senior root only up to the home folder; "
+            "name the folder that holds your repos with --senior-root PATH"
+        )
+    outer = find_root(folder.parent)
     if outer is not None:
         raise UsageError(
-            f"--senior-root: {folder} lies inside the senior root {outer}, which indexes it already. "
+            f"{folder} lies inside the senior root {outer}, which indexes it already. "
             f"To leave it out there, run 'cv dismiss {folder}'"
         )
     return folder
 
 
+def check_inner(survey: Survey) -> None:
+    """Raise ``UsageError`` when there is a senior root below the one that is about to be set up."""
+    if survey.inner and not survey.set_up:
+        named = ", ".join(map(str, survey.inner))
+        raise UsageError(
+            f"{survey.root} has a senior root below it ({named}), and a document belongs to one only. Take that one out "
+            f"first (cv init --remove --senior-root {survey.inner[0]}), or go on with it as it is"
+        )
+
+
+def check_files(root: Path, *, settings_hook: bool) -> None:
+    """Raise ``CvError`` when a file that is there can't be used, before anything is written: config, sources, settings."""
+    if config_path(root).exists():
+        load_config(root)
+    load_sources(root)
+    if settings_hook:
+        check_settings(root)
+
+
 def write_kit(root: Path, *, settings_hook: bool) -> list[Step]:
     """Write what is missing of config, wrapper script, ``.gitignore`` and settings hook; never over what a person wrote.
 
-    Raises ``CvError`` where a file that is there cannot be used, naming it; what was written before it stays.
+    Raises ``CvError`` where something can't be written, naming it; call ``check_files`` before.
     """
-    steps = [_config(root)]
-    script = root / KIT_FOLDER / "scripts" / "session-start.sh"
-    steps.append(
-        Step(str(script.relative_to(root)), write_if_changed(script, SESSION_START.encode()))
-    )
-    script.chmod(0o755)
-    ignore = root / KIT_FOLDER / ".gitignore"
-    steps.append(
-        Step(
-            str(ignore.relative_to(root)),
-            not ignore.exists() and write_if_changed(ignore, GITIGNORE.encode()),
-        )
-    )
+    kit = f"{KIT_FOLDER}/"
+    steps = [
+        write_config(root),
+        _step(f"{kit}scripts/session-start.sh", write_script(root)),
+        _step(f"{kit}.gitignore", write_gitignore(root)),
+    ]
     if settings_hook:
-        steps.append(
-            Step(f"SessionStart hook in {settings_path(root).relative_to(root)}", add_hook(root))
-        )
-    register_root(root)
+        name = settings_path(root).relative_to(root).as_posix()
+        steps.append(_step(f"SessionStart hook in {name}", add_hook(root)))
+    try:
+        register_root(root)
+    except CvError as error:  # it costs only 'cv list-roots'
+        steps.append(Step(f"the list of roots on this machine: {error}", "failed"))
     return steps
+
+
+def write_script(root: Path) -> bool:
+    """Write the script that the settings hook runs. True when it was not so before."""
+    script = script_path(root)
+    changed = write_if_changed(script, SESSION_START.encode())
+    if not os.access(script, os.X_OK):
+        script.chmod(0o755)
+        changed = True
+    return changed
+
+
+def script_path(root: Path) -> Path:
+    """Where the script of the settings hook lies."""
+    return root / KIT_FOLDER / "scripts" / "session-start.sh"
+
+
+def write_gitignore(root: Path) -> bool:
+    """Write the kit's ``.gitignore`` unless there is one. True when it was written."""
+    ignore = root / KIT_FOLDER / ".gitignore"
+    return not ignore.exists() and write_if_changed(ignore, GITIGNORE.encode())
 
 
 def remember_launcher(launcher: str) -> None:
@@ -107,17 +154,22 @@ def remember_launcher(launcher: str) -> None:
             write_if_changed(cv_home() / "launcher", f"{launcher}\n".encode())
 
 
-def _config(root: Path) -> Step:
-    name = str(config_path(root).relative_to(root))
+def write_config(root: Path) -> Step:
+    """Write the config where there is none; a moved tree's follows. Raises ``ConfigError`` for one that can't be read."""
+    name = config_path(root).relative_to(root).as_posix()
     if not config_path(root).exists():
         create_config(root)
-        return Step(name, True)
+        return Step(name, "wrote")
     before = moved_from(root)
     load_config(root)
     if before is None:
-        return Step(name, False)
+        return Step(name, "kept")
     change_config(root, lambda raw: None)
-    return Step(f"{name}: the tree was at {before}", True)
+    return Step(f"{name}: the tree was at {before}", "wrote")
+
+
+def _step(what: str, changed: bool) -> Step:
+    return Step(what, "wrote" if changed else "kept")
 
 
 def _home() -> Path | None:

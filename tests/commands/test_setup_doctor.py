@@ -275,6 +275,17 @@ def test_no_index_yet(org: Any, doctor: Any, cv: Any) -> None:
     assert doctor("--fix").of("store") == []
 
 
+def whiten(path: Path) -> None:
+    path.write_bytes(b"\xff" * path.stat().st_size)
+
+
+def break_header(path: Path) -> None:
+    """As a torn page might: whatever opens it reads beyond its memory, and dies."""
+    data = bytearray(path.read_bytes())
+    data[20:28] = b"\xff" * 8
+    path.write_bytes(data)
+
+
 def chroma_files(tree: Any, name: str) -> list[Path]:
     found = list(kit(tree, "chroma").rglob(name))
     assert found
@@ -283,8 +294,14 @@ def chroma_files(tree: Any, name: str) -> list[Path]:
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [("chroma.sqlite3", garble), ("chroma.sqlite3", cut), ("*.bin", garble)],
-    ids=["garbled database", "cut database", "garbled vectors"],
+    [
+        ("chroma.sqlite3", garble),
+        ("chroma.sqlite3", cut),
+        ("*.bin", garble),
+        ("data_level0.bin", whiten),
+        ("header.bin", break_header),
+    ],
+    ids=["garbled database", "cut database", "garbled files", "other vectors", "dies"],
 )
 def test_a_damaged_chroma_is_found_and_made_again_without_embedding(
     untouched: Any, doctor: Any, cv: Any, name: str, damage: Any

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -226,7 +225,7 @@ def test_remove_leaves_the_tree_as_it_was_before(
     cv("find", "timetable")
     done = cv("init", "--remove", "--yes", cwd=organisation.path("ferry"))
     assert (done.code, done.err) == (0, "")
-    assert re.sub(r"index\.sqlite-\w+", "index.sqlite-X", steady(done.out)) == snapshot
+    assert steady(done.out) == snapshot
     assert everything(organisation) == before
     assert not organisation.path(".context-vigilance").exists()
     assert not organisation.path(".claude").exists()
@@ -250,7 +249,9 @@ def test_remove_keeps_what_a_person_wrote_and_says_so(organisation: Any, cv: Any
     others = {"model": "x", "hooks": {"SessionStart": [FOREIGN], "Stop": [FOREIGN]}}
     settings = organisation.write(".claude/settings.json", json.dumps(others, indent=2) + "\n")
     cv("init", "--senior-root", str(organisation.root), "--yes")
-    organisation.edit(".context-vigilance/sources.md", "kind: context-v", "note: mine\n    kind: context-v")
+    organisation.edit(
+        ".context-vigilance/sources.md", "kind: context-v", "note: mine\n    kind: context-v"
+    )
     organisation.write(".context-vigilance/notes.txt", "mine")
     organisation.write(".context-vigilance/.gitignore", "mine\n")
     done = cv("init", "--remove", "--yes")

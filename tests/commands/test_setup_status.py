@@ -95,7 +95,8 @@ def test_every_key_is_listed_with_its_meaning(org: Any, cv: Any) -> None:
     assert known == KEYS.keys()
     for key, entry in KEYS.items():
         assert re.search(
-            rf"(?m)^{re.escape(key)} = .*\n    {re.escape(entry.meaning)}; {re.escape(entry.expected)}$", out
+            rf"(?m)^{re.escape(key)} = .*\n    {re.escape(entry.meaning)}; {re.escape(entry.expected)}$",
+            out,
         )
 
 

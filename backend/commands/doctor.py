@@ -1,0 +1,47 @@
+"""``cv doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from backend.commands.common import (
+    coloured,
+    here,
+    json_option,
+    now,
+    print_json,
+    root_option,
+    width,
+)
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Mend what can be mended of our own files.")
+@root_option
+@json_option
+@click.pass_context
+def doctor(context: click.Context, fix: bool, root: Path | None, as_json: bool) -> None:
+    """Check environment, index and hooks, and say what to do."""
+    from backend.render.doctor_text import doctor_text
+    from backend.setup.doctor import diagnose, mend
+    from backend.tree.root import find_root, require_root
+
+    start = root.expanduser().absolute() if root is not None else here()
+    found = find_root(start)
+    diagnosis = diagnose(found)
+    if fix:
+        from backend.render.progress import shown
+
+        with shown() as progress:
+            mended = mend(found, diagnosis.findings, now=now(), progress=progress)
+        diagnosis = diagnose(found, mended=mended)
+    if as_json:
+        print_json(diagnosis)
+    else:
+        click.echo(doctor_text(diagnosis, width=width(), colour=coloured()), nl=False)
+    if any(finding.level == "problem" for finding in diagnosis.findings):
+        context.exit(1)
+    if found is None:
+        require_root(start)  # says that only the machine was looked at, and how to get a root

@@ -1,0 +1,119 @@
+"""Opens Chroma, counts and searches it, in a process of its own: a damaged store can end the process that opens it.
+
+Run as ``python -m backend.setup.checks.probe ROOT``; prints one JSON object (``Answer``) and ends with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from backend.errors import Busy, CvError
+from backend.schemas import ROLES
+from backend.setup.checks.machine import PLUGIN
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from backend.freshness.index import Index
+
+NEAR = 0.01
+"""How far from 1 the similarity of a vector with itself may be found: single precision errs in the sixth place."""
+
+LIMIT_SECONDS = 60.0
+"""Opening takes under a second, also with 50,000 chunks; what takes a minute hangs."""
+
+
+class Answer(Struct, frozen=True):
+    """Per role, how many chunks Chroma lacks of the index, and how many it has that the index does not. ``busy``: a writer is
+    at it. ``error``: why it can't be used, in words.
+    """
+
+    lacking: dict[str, int] = {}
+    beyond: dict[str, int] = {}
+    busy: bool = False
+    error: str = ""
+
+
+def ask(root: Path) -> Answer:
+    """Run the probe on ``root`` and return its answer; a probe that dies or hangs is an ``error`` of the store."""
+    environment = {**os.environ, "PYTHONPATH": str(PLUGIN)}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-s", "-X", "utf8", "-m", __name__, str(root)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(error=f"opening it was not done after {LIMIT_SECONDS:.0f} s")
+    try:
+        return msgspec.json.decode(done.stdout, type=Answer)
+    except msgspec.MsgspecError:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
+        ended = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
+        return Answer(error=f"the process that opened it ended with {ended}. {lines[-1]}".strip())
+
+
+def look(root: Path) -> Answer:
+    """Open the store of ``root`` and compare it with the index."""
+    from backend.freshness.index import Index
+    from backend.freshness.places import index_path
+    from backend.freshness.store import reading
+    from backend.tree.config import load_config
+
+    index = Index.for_reading(index_path(root))
+    if index is None:
+        return Answer(error="the index that it is compared with could not be opened")
+    lacking, beyond = {}, {}
+    with index:
+        expected: dict[str, set[str]] = {role: set() for role in ROLES}
+        rows = index.db.execute(
+            "SELECT d.role, c.chroma_id FROM chunk c JOIN document d ON d.id = c.document"
+        )
+        for role, chroma_id in rows:
+            expected[role].add(chroma_id)
+        samples = {role: _sample(index, role) for role in ROLES}
+    try:
+        with reading(root, load_config(root)) as store:
+            for role in ROLES:
+                stored = store.ids(role)
+                lacking[role] = len(expected[role] - stored)
+                beyond[role] = len(stored - expected[role])
+                sample = samples[role]
+                if sample is None or expected[role] != stored:
+                    continue
+                nearest = store.query(role, sample, 1)
+                if not nearest or not abs(nearest[0][1] - 1.0) < NEAR:  # "not <" holds for NaN too
+                    return Answer(error="a chunk is not found by its own vector")
+    except Busy:
+        return Answer(busy=True)
+    except CvError as error:
+        return Answer(error=str(error))
+    return Answer(lacking, beyond)
+
+
+def _sample(index: Index, role: str) -> npt.NDArray[np.float32] | None:
+    """The vector of some chunk of ``role``; not one of a text in which the embedder knew no word, which has no direction."""
+    from backend.freshness.vectors import matrix
+
+    rows = index.db.execute(
+        "SELECT v.data FROM document d JOIN chunk c ON c.document = d.id "
+        "JOIN vector v ON v.text_hash = c.text_hash WHERE d.role = ? LIMIT 100",
+        (role,),
+    )
+    vectors = (matrix([row[0]])[0] for row in rows)
+    return next((vector for vector in vectors if vector.any()), None)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(look(Path(sys.argv[1]))))

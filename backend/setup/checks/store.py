@@ -1,0 +1,225 @@
+"""Checks of the store against itself and against the disk: index.sqlite, Chroma, the manifests, how far all are behind."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from backend.freshness.index import SCHEMA_VERSION, Index
+from backend.freshness.manifest import load_cards
+from backend.freshness.places import chroma_path, index_path, manifest_path, passed_over_path
+from backend.freshness.status import Pending, unreadable
+from backend.schemas import ROLES, Finding, ManifestEntry, PassedOver
+from backend.setup.checks import probe
+from backend.setup.checks.levels import note, ok, problem, warning
+from backend.tree.discovery import Tree
+
+SYNC = "run 'cv sync'"
+REMAKE = "run 'cv doctor --fix': it is made again from the index, nothing is embedded anew"
+
+
+def check_index(root: Path) -> list[Finding]:
+    """``index.sqlite`` is there, whole, of this version, and every chunk in it has its vector."""
+    path = index_path(root)
+    if not path.is_file():
+        return [
+            warning(
+                "store",
+                "there is no index yet",
+                where=path,
+                todo=SYNC,
+                fixable=True,
+            )
+        ]
+    damage = _damage(path)
+    if damage:
+        return [
+            problem(
+                "store",
+                f"the index cannot be used: {damage}",
+                where=path,
+                todo="run 'cv sync --force-rebuild': it is made again from the documents",
+                fixable=True,
+            )
+        ]
+    index = Index.for_reading(path)
+    if index is None:  # it passed a moment ago: a writer has just replaced it
+        return []
+    with index:
+        chunks = sum(index.chunk_count(role) for role in ROLES)
+        without = len(index.vectors.missing())
+        waiting = not index.notes.empty()
+    found = []
+    if without:
+        found.append(
+            warning(
+                "store",
+                f"{without} of {chunks} chunks have no vector yet",
+                where=path,
+                todo=SYNC,
+                fixable=True,
+            )
+        )
+    if waiting:
+        found.append(
+            note(
+                "store",
+                "Chroma has not been told of the newest changes yet: a sync was stopped before its end",
+                where=path,
+                todo=SYNC,
+                fixable=True,
+            )
+        )
+    return found or [ok("store", f"index.sqlite, {chunks} chunks")]
+
+
+def _damage(path: Path) -> str:
+    """What is wrong with the file, empty when nothing is."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            version = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+            if version != (SCHEMA_VERSION,):
+                return "it is of another version"
+            answer = db.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if answer == ("ok",) else str(answer[0] if answer else "no answer").splitlines()[-1]
+
+
+def check_chroma(root: Path) -> list[Finding]:
+    """Chroma can be opened and searched, and holds exactly the chunks of the index."""
+    path = chroma_path(root)
+    index = Index.for_reading(index_path(root))
+    if index is None:  # said by the check of the index
+        return []
+    index.close()
+    if not (path / "chroma.sqlite3").is_file():
+        return [
+            warning(
+                "store",
+                "there is no Chroma store; searches go by words only",
+                where=path,
+                todo=REMAKE,
+                fixable=True,
+            )
+        ]
+    answer = probe.ask(root)
+    if answer.busy:
+        return [
+            note(
+                "store",
+                "Chroma is being written to by a sync, so it was not looked at",
+                where=path,
+                todo="run 'cv doctor' again when it has ended",
+            )
+        ]
+    if answer.error:
+        return [
+            problem(
+                "store",
+                f"Chroma cannot be used: {answer.error}",
+                where=path,
+                todo=REMAKE,
+                fixable=True,
+            )
+        ]
+    lacking, beyond = sum(answer.lacking.values()), sum(answer.beyond.values())
+    if lacking or beyond:
+        return [
+            problem(
+                "store",
+                f"Chroma differs from the index: {lacking} chunks lacking, {beyond} too many",
+                where=path,
+                todo=REMAKE,
+                fixable=True,
+            )
+        ]
+    return [ok("store", "Chroma opens, and holds what the index holds")]
+
+
+def check_manifests(root: Path) -> list[Finding]:
+    """The manifests can be read and list what the index holds."""
+    files = {manifest_path(root, role): ManifestEntry for role in ROLES}
+    broken = [
+        problem(
+            "store",
+            f"the manifest cannot be read ({error}): digest and hooks take it for empty",
+            where=path,
+            todo=f"{SYNC}: it is written again from the index",
+            fixable=True,
+        )
+        for path, entry in {**files, passed_over_path(root): PassedOver}.items()
+        if (error := _unreadable(path, entry))
+    ]
+    index = Index.for_reading(index_path(root))
+    if broken or index is None:
+        return broken
+    with index:
+        unfinished = index.notes.paths_to_mirror()
+        known = {path: entry.role for path, entry in index.known().items()}
+    differing = {
+        role: len(
+            {p for p, r in known.items() if r == role and p not in unfinished}
+            ^ load_cards(root, role).keys()
+        )
+        for role in ROLES
+    }
+    return [
+        warning(
+            "store",
+            f"manifest and index differ in {count} documents",
+            where=manifest_path(root, role),
+            todo=f"{SYNC}: it is written again from the index",
+            fixable=True,
+        )
+        for role, count in differing.items()
+        if count
+    ] or [ok("store", f"manifests, {len(known)} documents")]
+
+
+def _unreadable(path: Path, entry: type[object]) -> str:
+    try:
+        msgspec.json.decode(path.read_bytes(), type=dict[str, entry])  # type: ignore[valid-type]
+    except FileNotFoundError:
+        return ""
+    except (OSError, msgspec.MsgspecError) as error:
+        return str(error)
+    return ""
+
+
+def check_freshness(root: Path, tree: Tree, behind: Mapping[str, Pending]) -> list[Finding]:
+    """Index and disk are the same; files that can't be read are named."""
+    failed = unreadable(root, tree, behind)
+    found = [
+        warning(
+            "documents",
+            f"not indexed: {failure.reason}",
+            where=failure.path,
+            todo="make it readable; the next sync tries again",
+        )
+        for failure in failed
+    ]
+    names = {failure.path for failure in failed}
+    count = {
+        word: sum(len(set(paths) - names) for paths in lists)
+        for word, lists in (
+            ("changed", [part.changed for part in behind.values()]),
+            ("new", [part.new for part in behind.values()]),
+            ("gone", [part.gone for part in behind.values()]),
+        )
+    }
+    if sum(count.values()):
+        words = ", ".join(f"{number} {word}" for word, number in count.items() if number)
+        found.append(
+            note(
+                "store",
+                f"behind the disk by {sum(count.values())}: {words}",
+                todo=f"{SYNC}; every session and every query does it too",
+                fixable=True,
+            )
+        )
+    return found or [ok("store", "nothing on disk is newer")]

@@ -1,0 +1,160 @@
+"""Checks of a senior root's own files that people edit: config.json, sources.md, the .gitignore."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from backend.errors import CvError
+from backend.schemas import Config, Finding
+from backend.setup.checks.levels import note, ok, problem, warning
+from backend.setup.checks.machine import free_bytes
+from backend.tree.config import ConfigError, config_path, load_config, moved_from, unknown_keys
+from backend.tree.root import KIT_FOLDER, MARKER, dismissed_folders, has_marker
+from backend.tree.sources import Source, SourcesError, gone, load_sources, sources_path
+
+FREE_BYTES = 200 * 1024**2
+"""Below this a sync of a large tree may not have the room to make Chroma anew beside the old one."""
+
+
+def check_config(root: Path) -> tuple[Config, list[Finding]]:
+    """The config, with defaults where it can't be read, and what is wrong with it."""
+    path = str(config_path(root))
+    try:
+        config = load_config(root)
+        before, unknown = moved_from(root), unknown_keys(root)
+    except ConfigError as error:
+        found = problem(
+            "config",
+            str(error),
+            where=path,
+            todo="mend it there; until then no session and no command works here",
+        )
+        return Config(senior_root=str(root)), [found]
+    found_all = []
+    if before is not None:
+        found_all.append(
+            warning(
+                "config",
+                f"senior_root names {before}: the tree was moved, or copied",
+                where=path,
+                todo="nothing by hand: the next change of a key writes the place anew",
+                fixable=True,
+            )
+        )
+    found_all += [
+        warning(
+            "config",
+            f"unknown key {key}; kept, without effect",
+            where=path,
+            todo="correct its name, or delete it ('cv config list' shows every key)",
+        )
+        for key in unknown
+    ]
+    found_all += [
+        note(
+            "config",
+            f"dismissed_paths names {folder}, which is not there",
+            where=path,
+            todo="delete it from the list when it won't come back",
+        )
+        for folder in sorted(dismissed_folders(root, config))
+        if not (root / folder).is_dir()
+    ]
+    return config, found_all or [ok("config", "config.json")]
+
+
+def check_kit(root: Path) -> list[Finding]:
+    """What else the kit needs at the root: its ``.gitignore``, room, and no marker that switches all of it off."""
+    found = []
+    ignore = root / KIT_FOLDER / ".gitignore"
+    if not ignore.is_file():
+        found.append(
+            warning(
+                "config",
+                "missing: git would take in the index, and with it every document's text",
+                where=ignore,
+                todo="run 'cv init' again",
+                fixable=True,
+            )
+        )
+    free = free_bytes(root / KIT_FOLDER)
+    if free is not None and free < FREE_BYTES:
+        found.append(
+            warning(
+                "store",
+                f"only {free / 1024**2:.0f} MB free on this disk",
+                where=root / KIT_FOLDER,
+                todo="free some room: a sync of a large tree may need more",
+            )
+        )
+    if has_marker(root):
+        found.append(
+            warning(
+                "config",
+                "the senior root itself is dismissed: no hook speaks, nothing is indexed",
+                where=root / MARKER,
+                todo=f"run 'cv undismiss {root}', or 'cv init --remove' to be rid of it all",
+            )
+        )
+    return found
+
+
+def check_sources(root: Path) -> list[Finding]:
+    """``sources.md`` can be read, names each folder once, and nothing that has gone."""
+    path = str(sources_path(root))
+    try:
+        sources = load_sources(root)
+    except SourcesError as error:
+        return [
+            problem(
+                "sources",
+                str(error),
+                where=path,
+                todo="mend it there; until then nothing is synced, since it may leave folders out",
+            )
+        ]
+    found = [
+        warning(
+            "sources",
+            f"{folder} has {count} entries; any 'include: false' among them leaves it out",
+            where=path,
+            todo="keep one of them",
+        )
+        for folder, count in Counter(_folder(source) for source in sources).items()
+        if count > 1
+    ]
+    found += [
+        warning(
+            "sources",
+            f"{source.path} does not lie below the senior root; the entry has no effect",
+            where=path,
+            todo="write the path relative to the senior root",
+        )
+        for source in sources
+        if Path(source.path).is_absolute() or ".." in Path(source.path).parts
+    ]
+    found += [
+        note(
+            "sources",
+            f"{folder} is not there (any more)",
+            where=path,
+            todo="delete the entry, or leave it for when the folder comes back",
+        )
+        for folder in gone(root, sources)
+    ]
+    return found or [ok("sources", f"sources.md, {len(sources)} folders")]
+
+
+def readable(root: Path) -> CvError | None:
+    """Why nothing can be synced here, None where it can: a config or a ``sources.md`` that can't be read."""
+    try:
+        load_config(root)
+        load_sources(root)
+    except CvError as error:
+        return error
+    return None
+
+
+def _folder(source: Source) -> str:
+    return source.path.strip().replace("\\", "/").removeprefix("./").strip("/")

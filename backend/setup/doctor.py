@@ -1,0 +1,149 @@
+"""``cv doctor``: every check in turn, and with ``--fix`` what can be mended of our own files. Documents are never touched."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from backend.errors import CvError
+from backend.freshness.places import chroma_path, index_path
+from backend.freshness.status import compare
+from backend.freshness.store import discard
+from backend.freshness.sync import Options, Progress, sync
+from backend.schemas import Config, Diagnosis, Embedding, Finding
+from backend.setup.checks import documents, hooks, machine, store, tree
+from backend.setup.checks.levels import warning
+from backend.setup.init import (
+    remember_launcher,
+    write_config,
+    write_gitignore,
+    write_script,
+)
+from backend.tree.config import load_config
+from backend.tree.discovery import discover
+from backend.tree.lock import exclusive
+from backend.tree.root import KIT_FOLDER
+from backend.tree.sources import choices, load_sources
+
+Check = Callable[[], list[Finding]]
+
+
+def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
+    """Look at this machine, and at ``root`` where there is one. Never raises for what it finds."""
+    config, of_config = tree.check_config(root) if root else (None, [])
+    embedding = config.embedding if config else Embedding()
+    findings = _all(
+        machine.check_python,
+        machine.check_packages,
+        machine.check_home,
+        machine.check_old_environments,
+        machine.check_defects,
+        lambda: machine.check_model(embedding),
+    )
+    if root is not None and config is not None:
+        findings += [*of_config, *_of_root(root, config)]
+    findings += _all(hooks.check_plugin_hooks)
+    if root is not None:
+        here = root
+        findings += _all(
+            lambda: hooks.check_settings_hooks(here),
+            lambda: hooks.check_script(here),
+            hooks.check_launcher,
+            lambda: hooks.check_last_runs(here),
+        )
+    return Diagnosis(
+        senior_root=str(root) if root else None, findings=tuple(findings), mended=mended
+    )
+
+
+def _of_root(root: Path, config: Config) -> list[Finding]:
+    checks: list[Check] = [
+        lambda: tree.check_kit(root),
+        lambda: tree.check_sources(root),
+        lambda: store.check_index(root),
+        lambda: store.check_chroma(root),
+        lambda: store.check_manifests(root),
+    ]
+    if tree.readable(root) is None:
+        checks.append(lambda: _freshness(root, config))
+    checks += [
+        lambda: documents.check_frontmatter(root),
+        lambda: documents.check_superseded(root),
+    ]
+    return _all(*checks)
+
+
+def _freshness(root: Path, config: Config) -> list[Finding]:
+    found = discover(root, config, choices(load_sources(root)))
+    return store.check_freshness(root, found, compare(root, found))
+
+
+def _all(*checks: Check) -> list[Finding]:
+    findings: list[Finding] = []
+    for check in checks:
+        try:
+            findings += check()
+        except (CvError, OSError, sqlite3.Error) as error:
+            what = f"a check could not be made: {error}"
+            findings.append(
+                warning("doctor", what, todo="mend what the others found, and run again")
+            )
+    return findings
+
+
+def mend(
+    root: Path | None, findings: tuple[Finding, ...], *, now: datetime, progress: Progress
+) -> tuple[str, ...]:
+    """Mend what is ``fixable`` of ``findings``; says in words what was done, and what could not be. Locks are never deleted."""
+    broken = {(finding.check, finding.where) for finding in findings if finding.fixable}
+    checks = {check for check, _ in broken}
+    done = []
+    if "hooks" in checks:
+        done += _try("the launcher's place was noted", _note_launcher)
+    if root is not None and "hooks" in checks:
+        done += _try("the script of the settings hook was written", lambda: write_script(root))
+    if root is not None and "config" in checks and tree.readable(root) is None:
+        done += _try("config.json follows the tree", lambda: write_config(root).done == "wrote")
+        done += _try(".gitignore was written", lambda: write_gitignore(root))
+    if root is not None and "store" in checks:
+        error = tree.readable(root)
+        if error is not None:
+            return (*done, f"the store was not mended: {error}")
+        anew = ("store", str(chroma_path(root))) in broken
+        rebuild = any(
+            finding.level == "problem" and finding.where == str(index_path(root))
+            for finding in findings
+        )
+        done += _try(
+            "the store was brought in line with the documents",
+            lambda: _sync(root, now=now, progress=progress, anew=anew, rebuild=rebuild),
+        )
+    return tuple(done)
+
+
+def _try(what: str, step: Callable[[], bool]) -> list[str]:
+    try:
+        return [what] if step() else []
+    except (CvError, OSError) as error:
+        return [f"not mended: {error}"]
+
+
+def _note_launcher() -> bool:
+    launcher = os.environ.get("CV_LAUNCHER", "")
+    remember_launcher(launcher)
+    return bool(launcher)
+
+
+def _sync(root: Path, *, now: datetime, progress: Progress, anew: bool, rebuild: bool) -> bool:
+    if anew:
+        with exclusive(
+            root / KIT_FOLDER / "writer.lock",
+            seconds=0,
+            busy="a sync of this tree is at work; run it again when it has ended",
+        ):
+            discard(root)
+    sync(root, load_config(root), now=now, options=Options(rebuild=rebuild), progress=progress)
+    return True
