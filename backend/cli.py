@@ -24,6 +24,7 @@ from backend.commands.setup import config_group, dismiss, init, list_roots, undi
 from backend.commands.sync import status, sync
 from backend.commands.why import why
 from backend.errors import CvError, UsageError
+from backend.session.commands import session
 from backend.tree.home import cv_home
 
 INLINE = "--inline"
@@ -55,6 +56,7 @@ for command in (
     status,
     doctor,
     list_roots,
+    session,
     demo,
 ):
     cli.add_command(command)

@@ -22,11 +22,13 @@ def demo(keep: Path | None) -> None:
     """Show the whole loop on a small organisation that it makes."""
     import subprocess
 
-    from backend.cli import main
     from backend.setup.demo import run_demo
 
+    command_line = click.get_current_context().find_root().command
+
     def run(arguments: list[str]) -> int:
-        return main(arguments)
+        result = command_line.main(args=arguments, prog_name="cv", standalone_mode=False)
+        return result if isinstance(result, int) else 0
 
     with tempfile.TemporaryDirectory(prefix="cv-demo-") as temporary:
         folder = (keep or Path(temporary)).expanduser().resolve()

@@ -10,9 +10,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from backend.catchup.digest import make_digest
-from backend.tree.window import Window, parse_since, parse_window
 from backend.errors import UsageError
 from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Digest, ManifestEntry
+from backend.tree.window import Window, parse_since, parse_window
 
 Cards = dict[str, dict[str, ManifestEntry]]
 Crowd = Callable[[int], Cards]

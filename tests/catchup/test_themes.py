@@ -14,9 +14,9 @@ from backend.catchup.clusters import group
 from backend.catchup.digest import make_digest
 from backend.catchup.naming import name_groups
 from backend.catchup.themes import make_themes, theme_paths, wants_themes, with_themes
-from backend.tree.window import parse_window
 from backend.errors import UsageError
 from backend.schemas import CORPUS_ROLE, ManifestEntry
+from backend.tree.window import parse_window
 
 Card = Callable[..., ManifestEntry]
 Cards = dict[str, dict[str, ManifestEntry]]

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from backend.catchup.digest import make_digest
-from backend.tree.window import parse_window
 from backend.schemas import CORPUS_ROLE, Digest, ManifestEntry
+from backend.tree.window import parse_window
 
 Cards = dict[str, dict[str, ManifestEntry]]
 NOW = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backend.tree.scope import in_scope, resolve_scope
 from backend.errors import UsageError
+from backend.tree.scope import in_scope, resolve_scope
 
 REPOS = {"ai-labs", "ai-labs/memopop-ai", "clients/acme/site", "clients/beta/site", "Gärten"}
 PATHS = [

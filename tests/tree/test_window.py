@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.tree.window import make_window, parse_since, parse_window
 from backend.errors import UsageError
+from backend.tree.window import make_window, parse_since, parse_window
 
 
 def at(day: str) -> datetime:
