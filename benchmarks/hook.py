@@ -3,8 +3,8 @@
 
     python benchmarks/hook.py [--rounds 21] [--documents 2500]
 
-Run it with the interpreter of an environment that has the backend's dependencies (``cv test`` makes one). The hooks are started as
-Claude Code does: ``bin/cv hook …`` with JSON on standard input. Nothing outside a temporary folder is written.
+Run it with the interpreter of an environment that has the backend's dependencies (``cv test`` makes one). The hooks are
+started as Claude Code does: ``bin/cv hook …`` with JSON on standard input. Nothing outside a temporary folder is written.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+Case = tuple[list[str], Callable[[], str], Path, dict[str, str]]
 ROOT = Path(__file__).resolve().parents[1]
 GOAL_MS = 120
 
@@ -37,8 +40,8 @@ def make_tree(root: Path, documents: int) -> None:
         path = repo / kind / f"Part-{number:04}-of-the-Works.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(
-            f"---\ntitle: Part {number} of the works\ndate_modified: 2025-{number % 12 + 1:02}-11\ntags: [works, part-{number % 40}]\n"
-            f"---\n\n## What it is\n\nThe {number}th part, of stone and timber.\n",
+            f"---\ntitle: Part {number} of the works\ndate_modified: 2025-{number % 12 + 1:02}-11\n"
+            f"tags: [works, part-{number % 40}]\n---\n\n## What it is\n\nThe {number}th part, of stone and timber.\n",
             "utf-8",
         )
 
@@ -54,11 +57,13 @@ def ready_home(home: Path) -> None:
 
 
 def event(name: str, folder: Path, **fields: str) -> str:
+    """What Claude Code writes to a hook's standard input."""
     session = {"session_id": str(uuid.uuid4()), "cwd": str(folder), "hook_event_name": name}
     return json.dumps({**session, **fields})
 
 
 def timed(command: list[str], text: str, folder: Path, environment: dict[str, str]) -> float:
+    """Milliseconds from start to end of the process."""
     started = time.perf_counter()
     done = subprocess.run(
         command, input=text.encode(), cwd=folder, env=environment, capture_output=True, check=True
@@ -69,6 +74,7 @@ def timed(command: list[str], text: str, folder: Path, environment: dict[str, st
 
 
 def main() -> None:
+    """Make the tree, measure, print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--documents", type=int, default=2500)
@@ -95,23 +101,34 @@ def main() -> None:
         subprocess.run(
             prompt, input=settled.encode(), env=environment, capture_output=True, check=True
         )
-        cases = {
+        task = "please mend the importer of the price lists"
+        missing = {**environment, "CV_HOME": str(base / "none")}
+        call = {"tool_name": "Bash", "cwd": str(repo), "tool_input": {"command": f"{cv} status"}}
+        fresh_start = partial(event, "SessionStart", repo, source="startup")
+        cases: dict[str, Case] = {
             "true": (["true"], lambda: "", tree, environment),
-            "start, unchanged tree": (start, lambda: event("SessionStart", repo, source="startup"), repo, environment),
-            "start, not applicable": (start, lambda: event("SessionStart", outside, source="startup"), outside, environment),
-            "start, environment missing": (
-                start, lambda: event("SessionStart", repo, source="startup"), repo, {**environment, "CV_HOME": str(base / "none")},
+            "start, unchanged tree": (start, fresh_start, repo, environment),
+            "start, not applicable": (
+                start,
+                partial(event, "SessionStart", outside),
+                outside,
+                environment,
             ),
+            "start, environment missing": (start, fresh_start, repo, missing),
             "first prompt, asks": (
-                prompt, lambda: event("UserPromptSubmit", repo, prompt="please mend the importer of the price lists"), repo, environment,
+                prompt,
+                partial(event, "UserPromptSubmit", repo, prompt=task),
+                repo,
+                environment,
             ),
             "later prompt": (prompt, lambda: settled, repo, environment),
             "Bash call of ours": (
                 [cv, "hook", "pre-tool"],
-                lambda: json.dumps({"tool_name": "Bash", "cwd": str(repo), "tool_input": {"command": f"{cv} status"}}),
-                repo, environment,
+                lambda: json.dumps(call),
+                repo,
+                environment,
             ),
-        }  # fmt: skip
+        }
         times: dict[str, list[float]] = {name: [] for name in cases}
         for _ in range(options.rounds):
             for name, (command, text, folder, variables) in cases.items():
@@ -123,8 +140,9 @@ def main() -> None:
     for name, found in times.items():
         over = statistics.median(a - b for a, b in zip(found, zero, strict=True))
         median = statistics.median(found)
+        ratio = median / statistics.median(zero)
         print(
-            f"{name:28} median {median:6.1f}  fastest {min(found):6.1f}  over true {over:6.1f}  ratio {median / statistics.median(zero):5.1f}"
+            f"{name:28} median {median:6.1f}  fastest {min(found):6.1f}  over true {over:6.1f}  ratio {ratio:5.1f}"
         )
 
 

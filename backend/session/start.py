@@ -180,14 +180,14 @@ def repo_at_hand(root: Path, folder: Path, places: Places | None) -> str:
 def _is_replaced() -> bool:
     """Whether the wrapper script in the tree has started a version of the plugin that an update has replaced.
 
-    Claude Code leaves the old version's folder with a file ``.orphaned_at``. The new version's own hook runs beside this one; it must
-    be the one that speaks. A session that was open during the update still runs the old version, as its plugin.
+    Claude Code leaves the old version's folder with a file ``.orphaned_at``. The new version's own hook runs beside this one,
+    and must be the one that speaks. A session that was open during the update still runs the old version, as its plugin.
     """
     launcher = os.environ.get("CV_LAUNCHER", "")
     return (
         bool(launcher)
         and not os.environ.get("CLAUDE_PLUGIN_ROOT")
-        and (Path(launcher).parent.parent / ".orphaned_at").exists()
+        and os.path.isfile(Path(launcher).parent.parent / ".orphaned_at")  # never raises
     )
 
 

@@ -20,8 +20,9 @@ CONTEXT_LIMIT = 2_000
 PLUGIN = "context-vigilance"
 QUESTION = "Any known relevant context-v files? List them, paste paths, say 'help me find', or say 'no context needed'."
 
-_FILES_SHOWN = 20
 _NAME = 120
+_NAMES = 1_000
+"""Characters that the names of a working set may take together; the rest of the context needs the other half."""
 
 
 def launcher() -> str:
@@ -76,7 +77,7 @@ def again_context(root: Path, state: SessionState, *, after: str) -> str:
     cv = launcher()
     parts = [f"Context Vigilance is at work here ({after}). Senior root: {_path(root)}"]
     if state.files:
-        shown = [_line(path) for path in state.files[:_FILES_SHOWN]]
+        shown = _fitting([_line(path) for path in state.files])
         more = len(state.files) - len(shown)
         parts.append(
             "The user had confirmed this working set. Don't ask the kickoff question again; offer the files once "
@@ -129,7 +130,20 @@ def _freshness(found: Look) -> str:
         return (
             f"{counts}; {found.changed:,} differ on disk and are being taken in in the background."
         )
+    if found.stale:
+        return f"{counts}; a look for new folders is under way in the background."
     return f"{counts}; up to date."
+
+
+def _fitting(names: list[str]) -> list[str]:
+    """As many of the names, from the first on, as there is room for."""
+    kept, room = list[str](), _NAMES
+    for name in names:
+        room -= len(name) + 1
+        if room < 0:
+            break
+        kept.append(name)
+    return kept
 
 
 def _path(path: Path) -> str:

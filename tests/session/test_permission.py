@@ -16,36 +16,36 @@ CV = f'"{LAUNCHER}"'
 posix = pytest.mark.skipif(os.name == "nt", reason="paths of POSIX systems")
 
 READS = [
-    "find 'mend the importer' --markdown",
-    'find "what\'s new in R2, is it done?" --n-results 20 --scope ai-labs',
-    "find mend the importer",
-    "search 'who chose SQLite' --json",
-    "catch-up --window 2w --markdown",
-    "catch-up --since=2026-05-01 --by-author 'Ada Moss'",
-    "status", "status --json", "why ai-labs/context-v/specs/A.md", "doctor", "list-roots", "help find", "--version", "find --help",
-    "folders", "nudge", "nudge --json", "nudge mute-for-today", "nudge mute-for-week", "config list", "config get nudge.state",
+    "find 'mend the importer' --markdown", 'find "what\'s new in R2, is it done?" --n-results 20 --scope ai-labs',
+    "find mend the importer", "search 'who chose SQLite' --json", "catch-up --window 2w --markdown",
+    "catch-up --since=2026-05-01 --by-author 'Ada Moss'", "status", "status --json",
+    "why ai-labs/context-v/specs/A.md", "doctor", "list-roots", "help find", "--version", "find --help", "folders",
+    "nudge", "nudge --json", "nudge mute-for-today", "nudge mute-for-week", "config list", "config get nudge.state",
     "session show", "session no-context", "session remember-files '/tree/a/context-v/Two words.md' b.md", "sync",
     "sync --changed-since --json", "sync --dry-run --role changelog-corpus", "find für das Maß", "find '请修复导入器'",
 ]  # fmt: skip
 
 NOT_READS = [
-    "", "init --yes", "init", "dismiss", "undismiss .", "config set nudge.state off", "config nudge off", "config kickoff off", "config",
-    "nudge off", "nudge on", "doctor --fix", "sync --force-rebuild", "sync --with-sessions --yes", "sync --with-traces", "sync x",
-    "catch-up --html /tmp/out.html", "catch-up --html=/tmp/out.html", "find x --root /other", "status --root=/other", "hook session-start",
-    "hook sync --root / --max-seconds 1", "demo --keep /tmp/x", "test", "ingest", "unknown", "find x --inline", "find --scope -- --root /x",
-    "session remember-files a --session other", "Find x", "find -n5 x --html a",
+    "", "init --yes", "init", "dismiss", "undismiss .", "config set nudge.state off", "config nudge off",
+    "config kickoff off", "config", "nudge off", "nudge on", "doctor --fix", "sync --force-rebuild",
+    "sync --with-sessions --yes", "sync --with-traces", "sync x", "catch-up --html /tmp/out.html",
+    "catch-up --html=/tmp/out.html", "find x --root /other", "status --root=/other", "hook session-start",
+    "hook sync --root / --max-seconds 1", "demo --keep /tmp/x", "test", "ingest", "unknown", "find x --inline",
+    "find --scope -- --root /x", "session remember-files a --session other", "Find x", "find -n5 x --html a",
 ]  # fmt: skip
 
 EVIL = [
-    "{cv} find x; touch evil", "{cv} find x && touch evil", "{cv} find x & touch evil", "{cv} find x | sh", "{cv} find $(touch evil)",
-    "{cv} find `touch evil`", '{cv} find "$(touch evil)"', "{cv} find $HOME", "{cv} find x > out", "{cv} find x >> out", "{cv} find < in",
-    "{cv} find x\ntouch evil", "{cv} find x\rtouch evil", "{cv} find x \\\n touch", "{cv} find <(touch evil)", "X=1 {cv} find x",
-    "CV_HOME=/tmp/x {cv} find x", "env {cv} find x", "sudo {cv} find x", "sh {cv} find x", "exec {cv} find x", "time {cv} find x",
-    "cd /tmp && {cv} find x", "({cv} find x)", "{{ {cv} find x; }}", "! {cv} find x", "{cv} find *", "{cv} find ?", "{cv} find [a]",
-    "{cv} find ~", "{cv} find {{a,b}}", "{cv} find x # y", "{cv} find 'x", '{cv} find "x', "{cv} find \\x", "{cv} find x\x00y",
-    "{cv}find x", "{cv}\tfind x", "{cv}\u00a0find x", "{cv} find =ls", "=cv find x", "{cv}.evil find x", "{cv}/../cv find x",
-    "'{plain}/../../bin/cv' find x", "./bin/cv find x", "bin/cv find x", "/tmp/bin/cv find x", "python -m backend find x",
-    "cvx find x", "CV find x", "{cv} find " + "x" * 20_000,
+    "{cv} find x; touch evil", "{cv} find x && touch evil", "{cv} find x & touch evil", "{cv} find x | sh",
+    "{cv} find $(touch evil)", "{cv} find `touch evil`", '{cv} find "$(touch evil)"', "{cv} find $HOME",
+    "{cv} find x > out", "{cv} find x >> out", "{cv} find < in", "{cv} find x\ntouch evil", "{cv} find x\rtouch evil",
+    "{cv} find x \\\n touch", "{cv} find <(touch evil)", "X=1 {cv} find x", "CV_HOME=/tmp/x {cv} find x",
+    "env {cv} find x", "sudo {cv} find x", "sh {cv} find x", "exec {cv} find x", "time {cv} find x",
+    "cd /tmp && {cv} find x", "({cv} find x)", "{{ {cv} find x; }}", "! {cv} find x", "{cv} find *", "{cv} find ?",
+    "{cv} find [a]", "{cv} find ~", "{cv} find {{a,b}}", "{cv} find x # y", "{cv} find 'x", '{cv} find "x',
+    "{cv} find \\x", "{cv} find x\x00y", "{cv}find x", "{cv}\tfind x", "{cv}\u00a0find x", "{cv} find =ls",
+    "=cv find x", "{cv}.evil find x", "{cv}/../cv find x", "'{plain}/../../bin/cv' find x", "./bin/cv find x",
+    "bin/cv find x", "/tmp/bin/cv find x", "python -m backend find x", "cvx find x", "CV find x",
+    "{cv} find " + "x" * 20_000,
 ]  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_the_sandbox_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_windows_path_is_taken_in_quotes_only() -> None:
     path = r"C:\Users\a b\bin\cv"
     assert split_command(f'"{path}" find x', windows=True) == ["C:/Users/a b/bin/cv", "find", "x"]
-    assert split_command(rf"C:\bin\cv find x", windows=True) == []
+    assert split_command(r"C:\bin\cv find x", windows=True) == []
     assert split_command(f'"{path}" find x; y', windows=True) == []
 
 

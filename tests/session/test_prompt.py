@@ -57,9 +57,9 @@ def test_commands_and_small_talk_are_neither_asked_nor_counted(hooks: Any, text:
 @pytest.mark.parametrize(
     ("text", "trivial"),
     [
-        ("hello there", True), ("ok thank you very much", True), ("continue", True), ("yes", True), ("importer", True), ("???", True),
-        ("你好", True), ("请修复价格导入器", False), ("价格列表的导入器坏了", False), ("fix importer", False), ("what's broken", False),
-        ("Danke", True), ("mach weiter mit dem Importer", False),
+        ("hello there", True), ("ok thank you very much", True), ("continue", True), ("yes", True), ("importer", True),
+        ("???", True), ("你好", True), ("请修复价格导入器", False), ("价格列表的导入器坏了", False),
+        ("fix importer", False), ("what's broken", False), ("Danke", True), ("mach weiter mit dem Importer", False),
     ],
 )  # fmt: skip
 def test_small_talk(text: str, trivial: bool) -> None:

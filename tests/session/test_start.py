@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -231,6 +232,21 @@ def test_the_working_set_is_offered_again_after_compaction_and_clear(
     assert hooks.prompt("please mend the importer of the price lists") == ""
 
 
+def test_a_huge_working_set_is_offered_within_bounds(
+    hooks: Any, tree: Any, cv_session: Any
+) -> None:
+    paths = [f"site/context-v/notes/{'Quite-a-long-name-' * 6}{number}.md" for number in range(60)]
+    for path in paths:
+        tree.document(path)
+    cv_session("remember-files", *paths, session=hooks.session)
+    text = hooks.context("compact")
+
+    assert len(text) <= 2_000
+    assert "Don't ask the kickoff question again" in text
+    assert "\n… and 5" in text
+    assert "session show" in text
+
+
 def test_no_context_needed_holds_after_compaction_and_clear(hooks: Any, cv_session: Any) -> None:
     hooks.start()
     cv_session("no-context", session=hooks.session)
@@ -325,6 +341,17 @@ def test_what_changed_is_taken_in_in_the_background(hooks: Any, tree: Any, until
     assert tree.fingerprint() == before
 
 
+def test_where_nothing_changed_no_sync_is_started(
+    hooks: Any, tree: Any, machine: Path, until: Until
+) -> None:
+    assert "up to date" in hooks.context()
+    assert list((machine / "cv/trees").glob("*/claim-sync.*")) == []
+    tree.document("new-repo/context-v/specs/First.md")
+    hooks.new_session()
+    assert "a look for new folders is under way" in hooks.context()
+    until(lambda: "new-repo/context-v/specs/First.md" in hooks.documents())
+
+
 def test_a_tree_without_an_index_gets_one(hooks: Any, tree: Any, until: Until) -> None:
     for path in (
         ".context-vigilance/index.sqlite",
@@ -369,6 +396,37 @@ def test_a_failure_leaves_a_line_and_is_told_once(hooks: Any, tree: Any) -> None
     assert "systemMessage" not in hooks.start()
 
 
+def test_a_hook_that_was_killed_is_told_of(hooks: Any, machine: Path) -> None:
+    hooks.start()
+    (folder,) = (machine / "cv/trees").iterdir()
+    (folder / "running").touch()  # as it stands while a hook runs, and stays when it is killed
+    os.utime(folder / "running", (1, 1))
+    hooks.new_session()
+
+    assert "stopped before it had ended" in hooks.start()["systemMessage"]
+    assert "stopped before it had ended" in hooks.log()
+    hooks.new_session()
+    assert "systemMessage" not in hooks.start()
+
+
+def test_how_the_newest_hook_went_can_be_looked_up(hooks: Any, tree: Any) -> None:
+    from backend.session.journal import last_hook
+
+    assert last_hook(tree.root) is None
+    hooks.start()
+    good = last_hook(tree.root)
+    assert good is not None
+    assert good.ok
+    assert 0 < good.ms < 10_000
+    (tree.root / ".context-vigilance/config.json").write_text("{")
+    hooks.new_session()
+    hooks.start()
+    bad = last_hook(tree.root)
+    assert bad is not None
+    assert not bad.ok
+    assert "config.json" in bad.error
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -408,33 +466,27 @@ def test_an_open_standard_input_is_not_waited_for(hooks: Any) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
 def test_a_tree_that_cannot_be_written_is_still_served(
-    hooks: Any,
-    tree: Any,
-    as_nobody: tuple[str, ...],
-    open_to_all: Callable[[], None],
-    tmp_path: Path,
+    hooks: Any, tree: Any, as_nobody: tuple[str, ...], open_folder: Path
 ) -> None:
-    open_to_all()
-    home = tmp_path / "nobody"
+    home, root = open_folder / "nobody", open_folder / "tree"
     home.mkdir()
     home.chmod(0o777)
-    for folder in (tree.root, *tree.root.rglob("*")):
-        folder.chmod(0o555 if folder.is_dir() else 0o444)
+    shutil.copytree(tree.root, root, symlinks=True)
+    for path in (root, *root.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
     done = subprocess.run(
         [*as_nobody, *hooks.command("session-start")],
-        input=json.dumps(hooks.fields("session-start", source="startup")).encode(),
+        input=json.dumps(hooks.fields("session-start", source="startup", cwd=str(root))).encode(),
         env={**hooks.environment(), "HOME": str(home), "CV_HOME": str(home / "cv")},
         capture_output=True,
         check=False,
     )
-    for folder in (tree.root, *tree.root.rglob("*")):
-        folder.chmod(0o755)
+    for path in (root, *root.rglob("*")):
+        path.chmod(0o755)
 
     assert done.returncode == 0
-    assert (
-        "Context Vigilance is at work"
-        in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-    )
+    context = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "Context Vigilance is at work" in context
 
 
 def test_verbose_writes_a_line_without_text_of_anybody(hooks: Any) -> None:

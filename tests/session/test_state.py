@@ -21,7 +21,7 @@ NOW = 1_800_000_000.0
 
 
 def test_of_many_processes_one_gets_the_claim(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from backend.session.state import claim; print(claim(Path(sys.argv[1]), 'startup'))"
+    code = "import sys, pathlib; from backend.session.state import claim as c; print(c(pathlib.Path(sys.argv[1]), 'startup'))"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     processes = [
         subprocess.Popen(
