@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -10,7 +11,8 @@ def main() -> int:
     if sys.argv[1:2] == ["hook"]:
         from backend.session.hook import run_hook
 
-        return run_hook(sys.argv[2:])
+        # Without Python's tidying up, which a session would wait for; the answer is written unbuffered.
+        os._exit(run_hook(sys.argv[2:]))
     from backend.cli import main as command_line
 
     return command_line()

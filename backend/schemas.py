@@ -492,6 +492,7 @@ class Status(Struct, frozen=True, kw_only=True):
     documents: dict[str, int] = {}
     superseded: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
+    working_set: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -96,7 +96,7 @@ if not "%~2"=="session-start" exit /b 0
 if exist "%CV_ENVIRONMENT%.said" exit /b 0
 if not exist "%CV_HOME%\environments" mkdir "%CV_HOME%\environments" 2>nul
 (type nul >"%CV_ENVIRONMENT%.said") 2>nul || exit /b 0
-echo {"systemMessage": "Context Vigilance is installed but not set up yet: type /cv-init (about a minute, once)."}
+echo {"systemMessage": "Context Vigilance is installed but not set up yet: type /cv-init (about a minute, once).", "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "Context Vigilance is not set up on this machine: its commands do not work before the user has typed /cv-init. Do not install anything yourself."}}
 exit /b 0
 
 :look_for_inline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -75,11 +76,13 @@ def status(root: Path | None, as_json: bool) -> None:
     from backend.freshness.status import make_status
     from backend.render.sync_text import status_text
     from backend.schemas import LastSync
+    from backend.session.commands import working_set
     from backend.session.journal import last_hook, read_record
 
     found, config = open_root(root)
     result = make_status(found, config, folder=found if root is not None else here(), now=now())
     run = read_record(found, "sync")
     last_sync = LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error) if run.at else None
-    result = replace(result, last_hook=last_hook(found), last_sync=last_sync)
+    confirmed = working_set(os.environ.get("CLAUDE_CODE_SESSION_ID", ""))
+    result = replace(result, last_hook=last_hook(found), last_sync=last_sync, working_set=confirmed)
     print_json(result) if as_json else click.echo(status_text(result))

@@ -110,6 +110,8 @@ def status_text(status: Status) -> str:
     lines.append(_row("last session", _moment(status.last_session_at) or "none yet"))
     lines += [_row("last hook", _run(status.last_hook))] if status.last_hook else []
     lines += [_row("last sync", f"by a hook, {_run(status.last_sync)}")] if status.last_sync else []
+    if status.working_set:
+        lines.append(_row("working set", ", ".join(status.working_set)))
     muted = _moment(status.nudge.muted_until)
     lines.append(_row("nudge", status.nudge.state + (f", muted until {muted}" if muted else "")))
     lines.append(_row("embedder", status.embedder))

@@ -16,10 +16,6 @@ from model import Model  # type: ignore[import-not-found]
 from organisation import Organisation  # type: ignore[import-not-found]
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "e2e: runs the real Claude Code against a scripted model")
-
-
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Path of Claude Code's program; skips with the reason where it can't be had."""

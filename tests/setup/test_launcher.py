@@ -276,7 +276,8 @@ def test_a_hook_before_the_set_up_says_so_once_and_installs_nothing(
     again = run("hook", "session-start", stdin="{}")
     prompt = run("hook", "user-prompt", stdin="{}")
 
-    assert list(seen(first)) == ["systemMessage"]
+    assert list(seen(first)) == ["systemMessage", "hookSpecificOutput"]
+    assert "/cv-init" in seen(first)["hookSpecificOutput"]["additionalContext"]
     assert NOT_SET_UP in seen(first)["systemMessage"]
     assert [(done.returncode, done.stdout, done.stderr) for done in (again, prompt)] == [
         (0, "", "")
