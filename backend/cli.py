@@ -112,6 +112,14 @@ def run(arguments: list[str]) -> tuple[int, str]:
         # must not try at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0, ""
+    except UnicodeError:
+        return 2, "cv: an argument is not valid Unicode; name the file or text in another way"
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        return (
+            1,
+            f"cv: {what}{error.strerror or error}; nothing is lost, try again when that is mended",
+        )
     except Exception as error:
         return 1, f"cv: {_defect(error)}"
 

@@ -72,9 +72,10 @@ class Discovery(Struct, frozen=True, kw_only=True):
 
 
 class Sync(Struct, frozen=True, kw_only=True):
-    """Bounds of the sync that a session's start leaves running."""
+    """Bounds of the sync that a session's start leaves running. ``max_memory_mb``: of real memory, on Linux and macOS."""
 
     max_seconds: float = 600.0
+    max_memory_mb: int = 2000
 
 
 class Config(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from backend.schemas import Digest
 
 
 @click.command(name="catch-up")
+@click.argument("place", required=False, metavar="[SLUG]")
 @click.option(
     "--window", help="How far back: 10d, 2w, 3m, 1y (default: catch_up.window of the config)."
 )
@@ -55,6 +56,7 @@ from backend.schemas import Digest
 @root_option
 @json_option
 def catch_up(
+    place: str | None,
     window: str | None,
     since: str | None,
     scope: str | None,
@@ -70,7 +72,7 @@ def catch_up(
     root: Path | None,
     as_json: bool,
 ) -> None:
-    """What moved across the tree: repo, tag, files, newest first."""
+    """What moved across the tree, or below SLUG: repo, tag, files, newest first."""
     from msgspec.structs import replace
 
     from backend.catchup.digest import make_digest
@@ -92,7 +94,7 @@ def catch_up(
     cards = load_all_cards(root)
     places = load_places(root)
     filters: dict[str, Any] = {
-        "scope": scope,
+        "scope": scope or place,
         "repos": list(places.repos) if places else [],
         "by_author": by_author,
         "owner": owner,
@@ -126,10 +128,9 @@ def _write_page(file: Path, digest: Digest, open_page: bool) -> None:
     import webbrowser
 
     from backend.render.page import digest_page
-    from backend.tree.files import write_atomic
+    from backend.render.page_file import write_page
 
-    file = file.expanduser().absolute()
-    write_atomic(file, digest_page(digest).encode())
+    file = write_page(file, digest_page(digest))
     click.echo(f"wrote {file}", err=True)
     if open_page and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be started here; open the file by hand", err=True)

@@ -60,13 +60,15 @@ def print_json(value: Any) -> None:
 
 def width() -> int:
     """Columns to print in: the terminal's, at most 120; 100 where there is none."""
-    return min(shutil.get_terminal_size((100, 24)).columns, 120) if sys.stdout.isatty() else 100
+    return min(shutil.get_terminal_size((100, 24)).columns, 120) if _on_terminal() else 100
+
+
+def _on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def coloured() -> bool:
     """Whether to colour: a terminal that was not told otherwise (https://no-color.org)."""
     import os
 
-    return (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
+    return _on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -148,9 +148,11 @@ def _quoted(path: Path) -> str:
 @root_option
 def dismiss(path: Path | None, root: Path | None) -> None:
     """Opt a folder and all below it out: no hooks, no index."""
-    from backend.tree.root import MARKER
+    from backend.tree.root import MARKER, find_root
 
     folder = _folder_below(path, root)
+    if (path is None or not path.is_absolute()) and find_root(folder) == folder:
+        raise UsageError(f"this would opt out the whole tree; if you mean it: cv dismiss {folder}")
     marker = folder / MARKER
     if marker.exists():
         click.echo(f"{folder} is dismissed already")
@@ -223,9 +225,17 @@ def config_get(key: str, root: Path | None) -> None:
 def config_set(key: str, value: str, root: Path | None) -> None:
     """Set one key."""
     from backend.tree.config import get_key, set_key
+    from backend.tree.home import approve_embedding
 
     found, _ = open_root(root)
-    click.echo(f"{key} = {_shown(get_key(set_key(found, key, value), key))}")
+    if key == "embedding.name":
+        from backend.freshness.embedder import check_name
+
+        check_name(value)
+    config = set_key(found, key, value)
+    if key.startswith("embedding."):
+        approve_embedding(found, config.embedding)
+    click.echo(f"{key} = {_shown(get_key(config, key))}")
 
 
 @config_group.command(name="list")

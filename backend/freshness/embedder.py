@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from backend.errors import CvError
+from backend.errors import CvError, UsageError
 from backend.schemas import Embedding
+from backend.tree.home import is_approved
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +40,16 @@ def embedder_name(embedding: Embedding) -> str:
     return f"{embedding.name} {msgspec.json.encode(embedding.options, order='sorted').decode()}"
 
 
-def load_embedder(embedding: Embedding) -> Embedder:
-    """The embedder that ``embedding`` asks for. Raises ``CvError`` when its package, key or name is missing."""
+def load_embedder(embedding: Embedding, root: Path) -> Embedder:
+    """The embedder that the config of ``root`` asks for.
+
+    Raises ``CvError`` when its package, key or name is missing, or when nobody on this machine has chosen it.
+    """
+    if not is_approved(root, embedding):
+        raise CvError(
+            f"config.json: embedding.name: {embedding.name} came with the tree and may send documents elsewhere; "
+            f"to use it on this machine: cv config set embedding.name {embedding.name}"
+        )
     name = embedder_name(embedding)
     return _Static(name) if embedding.name == "static" else _FromChroma(name, embedding)
 
@@ -100,6 +110,19 @@ def chroma_function(embedding: Embedding) -> Any:
         return registry[embedding.name](**options)
     except Exception as error:  # a missing package or argument, in the provider's words
         raise CvError(f"config.json: embedding: {embedding.name}: {error}") from error
+
+
+def check_name(name: str) -> None:
+    """Raise ``UsageError`` unless ``name`` is an embedder that there is. Looks into Chroma's registry only where it must."""
+    if name in ("static", "minilm"):
+        return
+    from chromadb.utils import embedding_functions
+
+    known = sorted(embedding_functions.known_embedding_functions)
+    if name not in known:
+        raise UsageError(
+            f'embedding.name: expected "static", "minilm" or one of Chroma\'s ({", ".join(known)}), got {name!r}'
+        )
 
 
 def _static_version() -> str:

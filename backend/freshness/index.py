@@ -7,6 +7,7 @@ Everything can be made again from the tree: a file of another version, or a dama
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SCHEMA_VERSION = "2"
+
+READER_TRIES = 3
+"""A reader that opens the file in the moment in which a writer opens or leaves it can meet an error that is over at once."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -84,15 +88,16 @@ class Known(Struct, frozen=True):
 class Index:
     """An open ``index.sqlite``. Close it, or use it in ``with``."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, writes: bool) -> None:
         self.db = connection
+        self._writes = writes
 
     @classmethod
     def for_writing(cls, path: Path) -> Index:
         """Open for the one writer (the caller holds the writer's lock); made anew when absent, foreign or damaged."""
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return cls(_open_for_writing(path))
+            return cls(_open_for_writing(path), writes=True)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                 raise CvError(f"{path}: locked by another program; try again") from error
@@ -101,26 +106,33 @@ class Index:
                     f"{path}: could not be opened ({error}); is the folder writable?"
                 ) from error
         remove_index(path)
-        return cls(_open_for_writing(path))
+        return cls(_open_for_writing(path), writes=True)
 
     @classmethod
     def for_reading(cls, path: Path) -> Index | None:
-        """Open beside a possible writer, seeing its last commit. None when there is no usable index yet."""
-        for options in (
-            "mode=ro",
-            "mode=ro&immutable=1",
-        ):  # the second for a folder that cannot be written to
+        """Open beside a possible writer, and see until the end what is committed now. None when there is no usable index yet.
+
+        Not to be kept open for long: the writer waits for its readers before it overwrites erased text.
+        """
+        tries = ["mode=ro"] * READER_TRIES
+        log = path.with_name(path.name + "-wal")
+        if not os.access(path.parent, os.W_OK) or not log.exists():
+            tries.append("mode=ro&immutable=1")  # no writer, and no room to note who reads
+        for options in tries:
             try:
-                db = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True, timeout=5.0)
+                uri = f"{path.absolute().as_uri()}?{options}"
+                db = sqlite3.connect(uri, uri=True, timeout=5.0, isolation_level=None)
+                db.execute("BEGIN")  # all that is read until the end is of one moment
                 version = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
             except sqlite3.Error:
                 continue
-            return cls(db) if version == (SCHEMA_VERSION,) else None
+            return cls(db, writes=False) if version == (SCHEMA_VERSION,) else None
         return None
 
     def close(self) -> None:
         """Let go of the file. After writing, nothing that was replaced stays behind in the write-ahead log."""
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if self._writes:
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.close()
 
     def __enter__(self) -> Index:

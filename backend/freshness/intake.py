@@ -142,7 +142,8 @@ class Intake:
         """The file's document, or None where there is nothing more to do for it (same bytes, or it can't be read)."""
         try:
             if file.size > LARGEST_FILE:
-                raise OSError(0, f"larger than {LARGEST_FILE // 1024**2} MB")
+                self.pass_over(file, f"larger than {LARGEST_FILE // 1024**2} MB")
+                return None
             data = (self.root / file.path).read_bytes()
         except FileNotFoundError:
             return None  # gone since the walk; the next sync removes it
@@ -183,21 +184,20 @@ class Intake:
         if file.path in self.known and not set(like.marks) >= self.index.marks(file.path):
             self.unfold(file.path)  # it no longer is what its copies are copies of
         if document.private:
-            return self.pass_over(read, "private")
+            return self.pass_over(file, "private")
         if file.role == CHANGELOG_ROLE and document.publish is False:
-            return self.pass_over(read, "unpublished")
+            return self.pass_over(file, "unpublished")
         homes = self.index.marked(like.seeks) - {file.path}
         mine = list(preference(document, file.path, read.checkout))
         best = min(homes, key=self.index.preference, default=None)
         if best is not None and self.index.preference(best) < mine:
-            return self.pass_over(read, "copy", best)
+            return self.pass_over(file, "copy", best)
         for home in sorted(homes):
             self.demote(home, file.path)
         return True
 
-    def pass_over(self, read: Read, reason: str, home: str = "") -> bool:
+    def pass_over(self, file: FoundFile, reason: str, home: str = "") -> bool:
         """Leave the file out, with the reason. Always False, the answer of ``place``."""
-        file = read.file
         self.unfold(file.path)
         entry = PassedOver(
             mtime=file.mtime, size=file.size, role=file.role, reason=reason, copy_of=home

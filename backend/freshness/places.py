@@ -24,6 +24,21 @@ def chroma_path(root: Path) -> Path:
     return root / KIT_FOLDER / "chroma"
 
 
+def new_index_path(root: Path) -> Path:
+    """The index that a rebuild makes beside the one in use."""
+    return root / KIT_FOLDER / "index.sqlite.new"
+
+
+def new_chroma_path(root: Path) -> Path:
+    """Chroma's folder that a rebuild makes beside the one in use."""
+    return root / KIT_FOLDER / "chroma.new"
+
+
+def old_chroma_path(root: Path) -> Path:
+    """Chroma's folder that a rebuild has put aside, for the moment until it is deleted."""
+    return root / KIT_FOLDER / "chroma.old"
+
+
 def manifest_path(root: Path, role: str) -> Path:
     """The manifest of one role."""
     return root / KIT_FOLDER / "manifests" / f"{role}.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -106,7 +107,7 @@ def make_status(root: Path, config: Config, *, folder: Path, now: datetime) -> S
         nudge=config.nudge,
         embedder=embedder_name(config.embedding),
         store_bytes=_bytes(index_path(root).parent.glob("index.sqlite*"))
-        + _bytes(chroma_path(root).rglob("*")),
+        + _bytes(Path(f, name) for f, _, names in os.walk(chroma_path(root)) for name in names),
         repos=_by_repo(tree, cards, behind),
         documents=_by_status(cards),
         superseded=tuple(superseded_alone(root)),

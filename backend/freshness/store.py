@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import CvError
 from backend.freshness.embedder import chroma_function
-from backend.freshness.places import chroma_path
+from backend.freshness.places import chroma_path, new_chroma_path
 from backend.schemas import Config
 from backend.tree.lock import exclusive, shared
 from backend.tree.root import KIT_FOLDER
@@ -35,6 +37,11 @@ _STEADY = {"sync_threshold": 1, "batch_size": 1}
 (these are Chroma's own; much higher ones build the vectors' graph again from the log, at half the speed). Afterwards the
 lowest: readers have nothing to replay, and of what was written only the newest record stays in the log (with
 3 and 2, text that was added and deleted again was still found there)."""
+
+_HEADER = struct.Struct("<i4Q")
+
+_PAUSES = (0.1, 0.4, 1.0, 3.0)
+"""Seconds between the tries of an operation that met a locked database."""
 
 _READER_WAITS = 2.0
 _WRITER_WAITS = 60.0
@@ -80,7 +87,8 @@ class Store:
         collection = self._collection(role)
         for start in range(0, len(ids), UPSERT_LIMIT):
             part = slice(start, start + UPSERT_LIMIT)
-            collection.upsert(
+            _patiently(
+                collection.upsert,
                 ids=list(ids[part]),
                 documents=list(texts[part]),
                 embeddings=vectors[part],
@@ -91,7 +99,7 @@ class Store:
         """Delete records; ids that are not there don't matter."""
         collection = self._collection(role)
         for start in range(0, len(ids), UPSERT_LIMIT):
-            collection.delete(ids=list(ids[start : start + UPSERT_LIMIT]))
+            _patiently(collection.delete, ids=list(ids[start : start + UPSERT_LIMIT]))
 
     def ids(self, role: str) -> set[str]:
         """The ids of all records of a role."""
@@ -112,7 +120,7 @@ class Store:
     def be_steady(self, roles: Sequence[str]) -> None:
         """End a bulk load. It takes effect when the store is opened again."""
         for role in roles:
-            self._collection(role).modify(configuration={"hnsw": _STEADY})
+            _patiently(self._collection(role).modify, configuration={"hnsw": _STEADY})
 
     def purge(self, roles: Sequence[str]) -> None:
         """Write the vectors and purge the log: a record is written again, since that is what sets it off."""
@@ -121,7 +129,7 @@ class Store:
             first = collection.get(limit=1, include=["documents", "metadatas", "embeddings"])
             if first["ids"]:
                 parts = ("ids", "documents", "metadatas", "embeddings")
-                collection.upsert(**{part: first[part] for part in parts})
+                _patiently(collection.upsert, **{part: first[part] for part in parts})
 
     def settle(self, roles: Sequence[str]) -> None:
         """Leave nothing for readers to write: every collection is counted and searched once."""
@@ -132,39 +140,81 @@ class Store:
                 collection.query(query_embeddings=[first[0]], n_results=1, include=[])
 
 
+def _patiently(operation: Callable[..., object], **arguments: Any) -> None:
+    """Call an operation that may be repeated. Chroma's own threads can be writing at the same moment (after a large upsert they
+    purge its log), and then it refuses at once, "database is locked", instead of waiting.
+    """
+    for pause in _PAUSES:
+        try:
+            operation(**arguments)
+            return
+        except Exception as error:  # Chroma's own errors have no common base
+            if "database is locked" not in str(error):
+                raise
+        time.sleep(pause)
+    operation(**arguments)
+
+
 @contextmanager
 def reading(root: Path, config: Config) -> Iterator[Store]:
     """Chroma for queries, beside other readers. Raises ``Busy`` while a writer is at it, ``CvError`` when it can't be opened."""
     lock = shared(_lock_path(root), seconds=_READER_WAITS, busy="Chroma is being written to")
-    with lock, _open(root, config) as store:
+    with lock, _open(chroma_path(root), config) as store:
         yield store
 
 
 @contextmanager
-def writing(root: Path, config: Config, *, erase: bool) -> Iterator[Store]:
-    """Chroma for the one writer, alone. ``erase``: text that the block deletes is overwritten on disk as well."""
-    lock = exclusive(
+def writing(root: Path, config: Config, *, erase: bool, beside: bool = False) -> Iterator[Store]:
+    """Chroma for the one writer, alone. ``erase``: text that the block deletes is overwritten on disk as well; ``beside``: the
+    folder that a rebuild fills, which nobody reads, so that the one in use goes on answering.
+    """
+    folder = new_chroma_path(root) if beside else chroma_path(root)
+    with nullcontext() if beside else alone(root):
+        with _open(folder, config) as store:
+            yield store
+        _blank(folder)
+        if erase:
+            _erase(folder)
+
+
+def alone(root: Path) -> AbstractContextManager[None]:
+    """The lock that keeps every reader and writer of Chroma away. Raises ``Busy`` when readers don't let go of it."""
+    return exclusive(
         _lock_path(root), seconds=_WRITER_WAITS, busy="Chroma is in use by another program"
     )
-    with lock:
-        with _open(root, config) as store:
-            yield store
-        if erase:
-            _erase(root)
 
 
 def discard(root: Path) -> None:
     """Delete the whole store: one that is damaged cannot even be opened. The index makes it anew."""
-    lock = exclusive(
-        _lock_path(root), seconds=_WRITER_WAITS, busy="Chroma is in use by another program"
-    )
-    with lock:
+    with alone(root):
         shutil.rmtree(chroma_path(root), ignore_errors=True)
 
 
-def _erase(root: Path) -> None:
+def _blank(folder: Path) -> None:
+    """Overwrite the places for vectors that are not in use: Chroma writes them as it found them in this process's memory, where
+    the text of any file may stand that was read, a private one too.
+
+    ``header.bin`` (chroma-hnswlib, ``saveIndex``): an int32, then as uint64 an offset, how many places there are, how many are
+    in use, and the bytes of each. Files that don't look so are left alone.
+    """
+    for header in folder.glob("*/header.bin"):
+        data = header.with_name("data_level0.bin")
+        try:
+            _, _, places, used, each = _HEADER.unpack_from(header.read_bytes())
+            size = data.stat().st_size
+            if used * each < size <= places * each:
+                with data.open("r+b") as file:
+                    file.seek(used * each)
+                    if any(file.read()):
+                        file.seek(used * each)
+                        file.write(bytes(size - used * each))
+        except (OSError, struct.error) as error:
+            raise StoreError(f"{data}: unused places could not be overwritten ({error})") from error
+
+
+def _erase(folder: Path) -> None:
     """Write Chroma's database anew without its free pages, where deleted text stays readable; then put it in its place."""
-    database = chroma_path(root) / "chroma.sqlite3"
+    database = folder / "chroma.sqlite3"
     fresh = database.with_name("chroma.sqlite3.new")
     fresh.unlink(missing_ok=True)
     try:
@@ -179,7 +229,7 @@ def _erase(root: Path) -> None:
 
 
 @contextmanager
-def _open(root: Path, config: Config) -> Iterator[Store]:
+def _open(folder: Path, config: Config) -> Iterator[Store]:
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
@@ -188,12 +238,12 @@ def _open(root: Path, config: Config) -> Iterator[Store]:
     SharedSystemClient.clear_system_cache()
     try:
         settings = Settings(anonymized_telemetry=False)
-        client = chromadb.PersistentClient(str(chroma_path(root)), settings=settings)
+        client = chromadb.PersistentClient(str(folder), settings=settings)
         yield Store(client, config)
     except (CvError, OSError, sqlite3.Error):  # ours: Chroma's own database work is not Python's
         raise
     except Exception as error:  # Chroma's own errors have no common base
-        raise StoreError(f"Chroma at {chroma_path(root)}: {error}") from error
+        raise StoreError(f"Chroma at {folder}: {error}") from error
     finally:
         SharedSystemClient.clear_system_cache()
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backend.errors import CvError
+from backend.freshness import rebuild
 from backend.freshness.changes import Changes, find_changes, out_of_sight
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder, embedder_name, load_embedder
@@ -20,11 +21,17 @@ from backend.freshness.index import Index, is_damaged, remove_index
 from backend.freshness.intake import Intake, Outcome
 from backend.freshness.manifest import manifests_stamp, write_manifests
 from backend.freshness.mirror import mirror
-from backend.freshness.places import index_path, load_places, save_places, still_hold
+from backend.freshness.places import (
+    index_path,
+    load_places,
+    new_index_path,
+    save_places,
+    still_hold,
+)
 from backend.schemas import ROLES, Config, RoleReport, SyncReport
 from backend.tree.discovery import Tree, discover, look_at
 from backend.tree.lock import exclusive
-from backend.tree.root import KIT_FOLDER
+from backend.tree.root import KIT_FOLDER, require_plain_kit
 from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources
 
 WALK_AGAIN = 3600.0
@@ -44,7 +51,8 @@ def silent(step: str, done: int, total: int) -> None:
 
 class Options(Struct, frozen=True, kw_only=True):
     """How to sync. ``quick``: look only into known document folders unless it is time to walk again; ``rebuild``: read,
-    embed and store everything anew; ``max_seconds``: stop between batches after so long, the next run goes on.
+    embed and store everything anew, beside the store in use; ``max_seconds``: stop between batches after so long, the next
+    run goes on.
     """
 
     quick: bool = False
@@ -67,19 +75,23 @@ def sync(
     is named in the report, keeps what the store has of it, and is tried again by the next run.
     """
     started = time.monotonic()
+    require_plain_kit(root)
     lock = root / KIT_FOLDER / "writer.lock"
     with exclusive(
         lock,
         seconds=0,
         busy="another sync of this tree is at work; it will take in what has changed",
     ):
+        _clear_leftovers(root)
         tree, notes = look(root, config, now=now, quick=options.quick)
 
         def run() -> SyncReport:
-            with Index.for_writing(index_path(root)) as index:
+            entered = rebuild.begin(root, options.roles) if options.rebuild else {}
+            path = new_index_path(root) if options.rebuild else index_path(root)
+            with Index.for_writing(path) as index:
                 deadline = started + options.max_seconds
                 whole = _Run(root, config, index, tree, now, options, progress, deadline)
-                return whole.report(started, notes)
+                return whole.report(started, notes, entered)
 
         try:
             return run()
@@ -90,6 +102,20 @@ def sync(
             notes.append(f"the index was damaged ({error}) and is made anew")
             remove_index(index_path(root))
             return run()
+        finally:
+            _clear_leftovers(root)
+
+
+def _clear_leftovers(root: Path) -> None:
+    """Remove what a killed sync was about to put into place: it may hold text that has been taken back since."""
+    rebuild.clear(root)
+    kit = root / KIT_FOLDER
+    for path in (
+        *(kit / "manifests").glob(".*.tmp"),
+        *kit.glob(".sources.md.*.tmp"),
+        *(kit / "chroma").glob("*.new"),
+    ):
+        path.unlink(missing_ok=True)
 
 
 def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tree, list[str]]:
@@ -139,15 +165,15 @@ class _Run:
         self.root, self.config, self.index, self.tree = root, config, index, tree
         self.now, self.options, self.progress, self.deadline = now, options, progress, deadline
         self.notes: list[str] = []
+        self.stopped = False
         self._embedder: Embedder | None = None
 
     def embedder(self) -> Embedder:
         if self._embedder is None:
-            self._embedder = load_embedder(self.config.embedding)
+            self._embedder = load_embedder(self.config.embedding, self.root)
         return self._embedder
 
-    def report(self, started: float, notes: list[str]) -> SyncReport:
-        entered = self.start_over() if self.options.rebuild else {}
+    def report(self, started: float, notes: list[str], entered: rebuild.Entered) -> SyncReport:
         self.follow_embedder()
         changes = find_changes(self.tree, self.index, self.options.roles)
         stale = Dating(self.root, self.tree.repos, self.index).refreshed()
@@ -159,12 +185,16 @@ class _Run:
             with self.index.transaction():
                 self.index.vectors.drop_unused()
         before = self.index.db.total_changes
-        notes = notes + mirror(self.root, self.config, self.index, self.step("storing"))
-        if self.index.db.total_changes > before or self.index.fact("manifests") != manifests_stamp(
-            self.root
-        ):
-            write_manifests(self.root, self.index)
-            self.index.set_fact("manifests", manifests_stamp(self.root))
+        if self.options.rebuild and self.stopped:
+            self.notes.append("the rebuild was stopped after its time; the store stays as it was")
+        elif self.options.rebuild:
+            rebuild.take_place(self.root, self.config, self.index, self.step("storing"))
+            self.write_manifests()
+        else:
+            notes = notes + mirror(self.root, self.config, self.index, self.step("storing"))
+            told = self.index.db.total_changes > before
+            if told or self.index.fact("manifests") != manifests_stamp(self.root):
+                self.write_manifests()
         return SyncReport(
             roles={role: self.role_report(role, changes, outcome) for role in self.options.roles},
             seconds=round(time.monotonic() - started, 3),
@@ -172,29 +202,9 @@ class _Run:
             notes=(*notes, *self.notes),
         )
 
-    def start_over(self) -> dict[tuple[str, str], int]:
-        """Empty the index. When each file (with its bytes) was first indexed is kept: a rebuild is not news."""
-        entered = {}
-        for path, known in self.index.known().items():
-            entry = self.index.entry(path)
-            assert entry is not None
-            entered[path, known.file_hash] = entry.ingested_at
-        if set(self.options.roles) != set(ROLES):
-            self.forget_roles()
-            return entered
-        self.index.close()
-        remove_index(index_path(self.root))
-        self.index.db = Index.for_writing(index_path(self.root)).db
-        return entered
-
-    def forget_roles(self) -> None:
-        """Take the documents of the roles in hand out, so that they are read and embedded anew; the others stay."""
-        known = self.index.known() | self.index.passed_over()
-        with self.index.transaction():
-            for path, entry in known.items():
-                if entry.role in self.options.roles:
-                    self.index.remove(path)
-            self.index.vectors.drop_unused()
+    def write_manifests(self) -> None:
+        write_manifests(self.root, self.index)
+        self.index.set_fact("manifests", manifests_stamp(self.root))
 
     def follow_embedder(self) -> None:
         """Vectors of another embedder than the configured one are made anew, from the text that the index has."""
@@ -218,7 +228,7 @@ class _Run:
                 self.index.vectors.put([h for h, _ in batch], vectors)
             self.progress("embedding", start + len(batch), len(missing))
 
-    def take_in(self, changes: Changes, entered: dict[tuple[str, str], int]) -> Outcome:
+    def take_in(self, changes: Changes, entered: rebuild.Entered) -> Outcome:
         intake = Intake(
             self.root, self.tree, self.index, self.embedder, now=self.now, entered=entered
         )
@@ -227,9 +237,11 @@ class _Run:
         total = intake.left()
         while intake.left():
             if time.monotonic() > self.deadline:
-                self.notes.append(
-                    f"stopped after its time; {intake.left()} files follow at the next sync"
-                )
+                self.stopped = True
+                if not self.options.rebuild:
+                    self.notes.append(
+                        f"stopped after its time; {intake.left()} files follow at the next sync"
+                    )
                 break
             intake.run_batch()
             self.progress("reading", max(0, total - intake.left()), total)

@@ -83,10 +83,18 @@ def word_id(word: str) -> int:
 
 def bag(text: str) -> Counter[int]:
     """How often each word of ``text`` occurs, by its id."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
     counts: Counter[int] = Counter()
-    for word, count in Counter(words(text)).items():
-        counts[word_id(word)] += count
+    for written, count in Counter(_WORD.findall(text)).items():  # each spelling is looked at once
+        for number in _ids(written):
+            counts[number] += count
     return counts
+
+
+@lru_cache(maxsize=200_000)
+def _ids(written: str) -> tuple[int, ...]:
+    return tuple(word_id(word) for word in _compared(written))
 
 
 def _plain(word: str) -> str:

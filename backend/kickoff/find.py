@@ -17,10 +17,13 @@ from backend.kickoff.flags import Flagger
 from backend.kickoff.handoffs import is_handoff, newest_handoff
 from backend.kickoff.lexical import Query, Views, score
 from backend.kickoff.library import Library, StoredText
-from backend.kickoff.rank import NEWS, Documents, Ranked, rank
+from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
 from backend.schemas import Candidate, Config, Evidence, Findings, Handoff
 from backend.tree.repos import innermost_repo
 from backend.tree.scope import in_scope
+
+ALIKE = 0.2
+"""Cosine from which likeness in meaning is named as a reason; unrelated texts reach as much by chance."""
 
 SHOWN = 20
 """Files proposed when nothing else is asked: measured, they hold nine of ten files that a person would load."""
@@ -201,9 +204,9 @@ class Ranking:
             )
         if heading and self.rarity.keys() & set(surfaces(heading)):
             reasons.append(f"heading: {heading}")
-        if row in self.nearest:
+        if row in self.nearest and self.nearest[row][0] >= ALIKE:
             reasons.append(f"similar in meaning ({self.nearest[row][0]:.2f})")
-        if ranked.parts["near"] > 0.05:
+        if ranked.parts["near"] > NEAR_UNKNOWN / 2:
             reasons.append(
                 "in or near the repo at hand" if self.repo else "from the repo of most matches"
             )

@@ -162,7 +162,7 @@ class Library:
             )
             return None
         try:
-            vector = load_embedder(self.config.embedding).embed([text])[0]
+            vector = load_embedder(self.config.embedding, self.root).embed([text])[0]
         except CvError as error:
             self.notes.append(f"searched by words only: {error}")
             return None

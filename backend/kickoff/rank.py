@@ -31,6 +31,10 @@ NEAR_UNKNOWN = 0.25
 NEWS, NEWS_DAYS = 0.2, 14.0
 """For a document as new as the newest one, halved with every so many days."""
 
+SPEAKS = 0.05
+"""A document's share of the best possible match from which on the two priors above count in full; below it, in proportion, so
+that where a document lies cannot stand in for what it says. Any value up to 0.2 changes recall by less than its noise."""
+
 CHANGELOG = 0.3
 """Taken off a changelog entry: people load what was intended; 3 of 194 files that they linked are entries."""
 
@@ -83,14 +87,16 @@ def rank(
     parts["meaning"] = MEANING * _meaning(similarity, len(documents.repo))
     weight = 3.0 + (MEANING if similarity else 0.0)
     parts = {name: scores / weight for name, scores in parts.items()}
-    parts["news"] = NEWS * np.exp2(-_age_in_days(documents.modified_at, now, shown) / NEWS_DAYS)
+    speaks = np.minimum(np.sum(list(parts.values()), axis=0) / SPEAKS, 1.0)
+    age = _age_in_days(documents.modified_at, now, shown)
+    parts["news"] = NEWS * np.exp2(-age / NEWS_DAYS) * speaks
     parts["changelog"] = -CHANGELOG * documents.changelog.astype(np.float64)
     if repo is not None:
         nearness = {other: _nearness(other, repo, named) for other in set(documents.repo)}
-        parts["near"] = np.array([nearness[other] for other in documents.repo])
+        parts["near"] = np.array([nearness[other] for other in documents.repo]) * speaks
     score: Floats = np.where(shown, np.sum(list(parts.values()), axis=0), -np.inf)
     if repo is None:
-        parts["near"] = NEAR_UNKNOWN * _common_repo(score, documents.repo)
+        parts["near"] = NEAR_UNKNOWN * _common_repo(score, documents.repo) * speaks
         score = score + parts["near"]
     parts["linked"], linked_from = _spread(score, links, shown)
     score = score + parts["linked"]

@@ -19,15 +19,15 @@ def findings_text(findings: Findings, *, width: int = 80, colour: bool = False) 
     """
     style = Style(colour)
     lines = [style.bold(line) for line in wrap_indented(_headline(findings), width, "")]
-    lines.append("")
-    digits = max((len(str(candidate.rank)) for candidate in findings.candidates), default=1)
-    for candidate in findings.candidates:
-        lines += [*_candidate(candidate, digits, width, style), ""]
     if not findings.fresh:
         stale = "The index may lag behind the files: it was busy or could not be refreshed."
         lines += [style.warn(line) for line in wrap_indented(stale, width, "")]
     for note in findings.notes:
-        lines += [style.dim(line) for line in wrap_indented(single_line(note, 2000), width, "")]
+        lines += [style.warn(line) for line in wrap_indented(single_line(note, 2000), width, "")]
+    lines.append("")
+    digits = max((len(str(candidate.rank)) for candidate in findings.candidates), default=1)
+    for candidate in findings.candidates:
+        lines += [*_candidate(candidate, digits, width, style), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -110,7 +110,7 @@ def _keep(session_id: str, state: SessionState, kickoff: Kickoff, files: tuple[s
 
 def _inside(root: Path, text: str) -> str:
     """A path as given (absolute, from here, from the root) as POSIX text relative to the root. Raises ``UsageError``."""
-    given = Path(text).expanduser()
+    given = Path(os.path.expanduser(text))
     for path in (given,) if given.is_absolute() else (Path.cwd() / given, root / given):
         found = path.resolve()
         if found.is_file() and found.is_relative_to(root):

@@ -5,6 +5,7 @@ A line never holds a document's text, the prompt or the environment.
 
 from __future__ import annotations
 
+import os
 import time
 import zlib
 from contextlib import suppress
@@ -25,6 +26,11 @@ LOG_BYTES = 100_000
 
 KILLED_SECONDS = 15.0
 """A hook still marked as running after that was killed: Claude Code allows it 10 s."""
+
+
+SYNCING = "syncing."
+"""With the process's number: the file that stands in ``tree_folder`` while a background sync is at work. It holds the moment
+(epoch seconds) by which that process has ended in any case."""
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -53,7 +59,7 @@ class Journal:
 
     def begin(self) -> str:
         """Mark the run as going on. Returns what a session must be told of earlier runs, once; empty if nothing."""
-        told = [self._untold("hook"), self._untold("sync")]
+        told = [self._untold("hook"), self._untold("sync") or self._stopped_sync()]
         with suppress(OSError):
             if time.time() - self._running.stat().st_mtime > KILLED_SECONDS:
                 told.append("the hook was stopped before it had ended, perhaps by its time limit")
@@ -95,6 +101,22 @@ class Journal:
             write_record(self.root, name, msgspec.structs.replace(record, told=record.error))
         return record.error
 
+    def _stopped_sync(self) -> str:
+        """What to tell of a background sync that was killed, unless it could say why itself or a later one has ended."""
+        told = ""
+        for mark in tree_folder(self.root).glob(f"{SYNCING}*"):
+            try:
+                began, latest_end = mark.stat().st_mtime, float(mark.read_text())
+            except (OSError, ValueError):
+                continue
+            if time.time() < latest_end and is_running(int(mark.name.removeprefix(SYNCING))):
+                continue
+            mark.unlink(missing_ok=True)
+            if read_record(self.root, "sync").at < int(began):
+                told = "the sync in the background was stopped before it had ended"
+                write_log(self.root, f"sync: {told}")
+        return told
+
     def _ms(self) -> int:
         return round((time.monotonic() - self.started) * 1000)
 
@@ -129,11 +151,26 @@ def write_log(root: Path, line: str) -> None:
     path = root / KIT_FOLDER / "hook.log"
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     with suppress(OSError):
+        if os.path.islink(path):
+            return  # a cloned tree could make it lead anywhere
         if path.exists() and path.stat().st_size > LOG_BYTES:
             kept = path.read_bytes()[-LOG_BYTES // 2 :]
             path.write_bytes(kept[kept.find(b"\n") + 1 :])
         with path.open("a", encoding="utf-8", errors="replace") as file:
             file.write(f"{moment} {line}\n")
+
+
+def is_running(process: int) -> bool:
+    """Whether there is such a process; on Windows, where asking could end it, always True."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def tree_folder(root: Path) -> Path:

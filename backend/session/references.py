@@ -21,7 +21,8 @@ PROMPT_LIMIT = 100_000
 """Characters of a prompt that are looked at. What somebody pastes beyond that is no list of files."""
 
 _ADDRESS = re.compile(
-    r"\b[a-z][a-z0-9+.-]{1,20}://\S+|\bmailto:\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.I
+    r"\b[a-z][a-z0-9+.-]{1,20}://\S+|\bmailto:\S+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
+    re.I,
 )
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:[|#][^\[\]\n]{0,300})?\]\]")
 _QUOTED_MENTION = re.compile(r"(?<!\w)@\"([^\"\n]{1,500})\"|(?<!\w)@'([^'\n]{1,500})'")

@@ -33,6 +33,13 @@ def launcher() -> str:
     return f'"{path}"' if path and not set(path) & set('"$`\\\n') else "cv"
 
 
+def in_plugin() -> bool:
+    """Whether the skills and the other hooks are there too. The hook of the root's settings also serves people without them."""
+    return bool(os.environ.get("CLAUDE_PLUGIN_ROOT")) or "/plugins/" in launcher().replace(
+        "\\", "/"
+    )
+
+
 def start_context(
     root: Path, config: Config, found: Look, *, repo: str, nudge: str, attended: bool
 ) -> str:
@@ -43,7 +50,13 @@ def start_context(
         f"Senior root: {_path(root)} · repo at hand: {inert(repo, 80)}",
         _freshness(found),
     ]
-    if attended and config.kickoff == "on":
+    if attended and config.kickoff == "on" and not in_plugin():
+        parts.append(
+            "Kickoff: where the user's first message names no context-v or changelog file (and is no greeting or slash "
+            f'command), ask once, word for word, before you start: "{QUESTION}" On "help me find" run the first command '
+            "below, propose its files as Hard include, Maybe and Ignore, and Read in full what the user picks, nothing else."
+        )
+    elif attended and config.kickoff == "on":
         parts.append(
             "Kickoff: a hook reads the user's first message and tells you if you are to ask which documents matter "
             f"(skill {PLUGIN}:kickoff-context-v). Where it says nothing, don't ask."
@@ -53,7 +66,7 @@ def start_context(
             "Nobody is there to answer: ask nothing; find documents and Read them yourself."
         )
     parts.append(
-        f'Commands (Bash tool, alone in a call): {cv} find "TASK" --markdown · {cv} search "QUESTION" · '
+        f'Commands (Bash tool, alone in a call): {cv} find "TASK" --markdown · {cv} search "QUESTION" --markdown · '
         f"{cv} catch-up --window 2w --markdown · {cv} status"
     )
     if nudge:

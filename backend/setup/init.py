@@ -15,7 +15,7 @@ from backend.setup.settings import add_hook, check_settings, settings_path
 from backend.tree.config import change_config, config_path, create_config, load_config, moved_from
 from backend.tree.files import write_if_changed
 from backend.tree.home import cv_home, register_root
-from backend.tree.root import KIT_FOLDER, find_root
+from backend.tree.root import KIT_FOLDER, find_root, require_plain_kit
 from backend.tree.sources import load_sources
 
 SESSION_START = """\
@@ -110,6 +110,7 @@ def write_kit(root: Path, *, settings_hook: bool) -> list[Step]:
 
     Raises ``CvError`` where something can't be written, naming it; call ``check_files`` before.
     """
+    require_plain_kit(root)
     kit = f"{KIT_FOLDER}/"
     steps = [
         write_config(root),

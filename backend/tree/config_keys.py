@@ -64,5 +64,8 @@ KEYS: dict[str, Key] = {
         "a number of seconds, 0 or more",
         "how long the sync that a session's start leaves running may take",
     ),
+    "sync.max_memory_mb": Key(
+        "a whole number of MB, 200 or more", "how much memory it may take (Linux, macOS)"
+    ),
     "log": Key(_ON_OFF, "whether the hooks write to hook.log"),
 }

@@ -141,8 +141,12 @@ class _Walk:
             todo.extend(self.list_folder(todo.pop()))
             if not todo:
                 todo.extend(self.followed_links())
+        slugs: dict[str, str] = {}  # all files of a folder have the same
         for path, file in self.tree.files.items():
-            self.tree.files[path] = replace(file, repo=self.tree.slug(path, self.root))
+            folder = path.rpartition("/")[0]
+            if folder not in slugs:
+                slugs[folder] = self.tree.slug(path, self.root)
+            self.tree.files[path] = replace(file, repo=slugs[folder])
         return self.tree
 
     def start_at(self, place: Place) -> _Folder | None:
@@ -320,6 +324,8 @@ class _Walk:
 
 def _is_unicode(path: str) -> bool:
     """Whether a name can be put into JSON and databases (Linux allows any bytes)."""
+    if path.isascii():
+        return True
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from backend.schemas import Embedding
 from backend.tree.files import write_if_changed
 
 
@@ -37,3 +38,28 @@ def register_root(root: Path) -> None:
     if str(root) not in known:
         known.append(str(root))
         write_if_changed(cv_home() / "roots.json", msgspec.json.format(msgspec.json.encode(known)))
+
+
+def approve_embedding(root: Path, embedding: Embedding) -> None:
+    """Remember that a person on this machine chose ``embedding`` for ``root``, exactly as it is."""
+    approved = _approved() | {str(root): embedding}
+    write_if_changed(_approved_path(), msgspec.json.format(msgspec.json.encode(approved)))
+
+
+def is_approved(root: Path, embedding: Embedding) -> bool:
+    """Whether ``embedding`` may be used: it works on this machine alone, or a person here chose it for ``root``.
+
+    A config can come with a cloned tree, and an embedder can be a server that documents and a key are sent to.
+    """
+    return embedding.name in ("static", "minilm") or _approved().get(str(root)) == embedding
+
+
+def _approved() -> dict[str, Embedding]:
+    try:
+        return msgspec.json.decode(_approved_path().read_bytes(), type=dict[str, Embedding])
+    except (OSError, msgspec.MsgspecError):
+        return {}
+
+
+def _approved_path() -> Path:
+    return cv_home() / "embedders.json"

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from backend.errors import NotApplicable
+from backend.errors import CvError, NotApplicable
 from backend.schemas import Config
 
 KIT_FOLDER = ".context-vigilance"
@@ -34,7 +34,10 @@ def find_root(start: Path) -> Path | None:
         return None
     home = _home()
     while True:
-        if os.path.isfile(folder / KIT_FOLDER / "config.json"):  # unlike Path's own, never raises
+        kit = folder / KIT_FOLDER
+        if os.path.isfile(kit / "config.json") and not os.path.islink(
+            kit
+        ):  # unlike Path's own, never raises
             return folder
         parent = folder.parent
         try:
@@ -57,6 +60,17 @@ def require_root(start: Path) -> Path:
             "Run 'cv init --senior-root PATH' at the top of your tree of repos, or name one with --root PATH."
         )
     return root
+
+
+def require_plain_kit(root: Path) -> None:
+    """Raise ``CvError`` when the kit's folder, or a part of it, is a link: a cloned tree could make us write elsewhere by it."""
+    kit = root / KIT_FOLDER
+    parts = [kit, *kit.iterdir()] if os.path.isdir(kit) else [kit]
+    for part in parts:
+        if os.path.islink(part):
+            raise CvError(
+                f"{part}: is a link; our own files must lie in the tree itself. Remove the link, then run again"
+            )
 
 
 def applicability(folder: Path, root: Path, config: Config) -> Applicability:

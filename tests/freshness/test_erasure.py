@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,19 +13,22 @@ from typing import Any
 import pytest
 from organisation import prose
 
+from backend.tree.config import set_key
+
 SECRET = "zanzibarquux"
 KILLER = """
 import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from backend.freshness.sync import sync
+from backend.freshness.sync import Options, sync
 from backend.tree.config import load_config
 root = Path(sys.argv[1])
 def watch(frame, event, argument):
     if event == "call" and frame.f_code.co_name == sys.argv[2] and "/freshness/" in frame.f_code.co_filename:
         os.kill(os.getpid(), signal.SIGKILL)
 sys.setprofile(watch)
-sync(root, load_config(root), now=datetime(2026, 3, 2, tzinfo=UTC))
+options = Options(rebuild=sys.argv[3] == "rebuild")
+sync(root, load_config(root), now=datetime(2026, 3, 2, tzinfo=UTC), options=options)
 """
 WORDS = f"The password is {SECRET} and must not be kept."
 
@@ -60,6 +64,14 @@ WAYS: dict[str, Callable[[Any, str], Any]] = {
     "dismissed": lambda site, repo: site.dismiss(repo),
     "leftout": _left_out,
     "redacted": _redact,
+    "dismissedpath": lambda site, repo: set_key(site.root, "dismissed_paths", f'["{repo}"]'),
+    "renamed": lambda site, repo: site.move(
+        f"{repo}/context-v/specs/{SECRET}{repo}.md", f"{repo}/context-v/specs/Plain.md"
+    ),
+    "copied": lambda site, repo: [
+        site.delete(f"{repo}/context-v/specs/Keys.md"),
+        site.edit(f"splash/context-v/all/{repo}.md", "title:", "private: true\ntitle:"),
+    ],
 }
 
 
@@ -74,22 +86,46 @@ def tree(site: Any) -> Any:
         fields = {"lede": f"About {word}", "status": word, "owner": word}
         body = f"{prose(way)}\n\n## Part {word}\n\nThe password is {word}, see [[{word}]].\n\n## End\n\nDone."
         site.document(path, body, title=f"Keys {word}", tags=[word], authors=[word], **fields)
+    site.delete("renamed/context-v/specs/Keys.md")
+    site.document(f"renamed/context-v/specs/{SECRET}renamed.md", prose("r"), title="Only its name")
+    site.roll_up(
+        "copied/context-v/specs/Keys.md",
+        "splash/context-v/all/copied.md",
+        repo="copied",
+        inner="context-v/specs/Keys.md",
+    )
     site.sync()
+    assert site.passed_over() == {
+        "splash/context-v/all/copied.md": "copy of copied/context-v/specs/Keys.md"
+    }
     for way in WAYS:
         assert traces(site.kit, SECRET + way), "the search does not find what is there"
     return site
 
 
-def left_after_one_sync(tree: Any) -> dict[str, list[str]]:
+@pytest.mark.parametrize("how", [{}, {"quick": True}, {"rebuild": True}], ids=str)
+def test_the_words_are_in_no_file_of_the_store(tree: Any, how: dict[str, bool]) -> None:
+    """Index with its write-ahead log, manifests, lists, logs, and all that Chroma keeps."""
     for way, erase in WAYS.items():
         erase(tree, way)
-    tree.sync()
-    return {way: traces(tree.kit, SECRET + way) for way in WAYS}
+    tree.sync(**how)
+    assert traces(tree.kit, SECRET) == []
+    tree.check()
 
 
-def test_the_words_are_in_no_file_of_the_store(tree: Any) -> None:
-    """Index with its write-ahead log, manifests, lists, logs, and all that Chroma keeps."""
-    assert left_after_one_sync(tree) == {way: [] for way in WAYS}
+def test_what_a_killed_sync_left_beside_the_store_goes(tree: Any) -> None:
+    """Half-written files hold what the tree held then."""
+    for path in (
+        *("index.sqlite.new", "index.sqlite.new-wal", "chroma.new/data.bin", "chroma.old/data.bin"),
+        *("manifests/.context-vigilance-corpus.json.9999.tmp", ".sources.md.9999.tmp"),
+        "chroma/chroma.sqlite3.new",
+    ):
+        tree.write(f".context-vigilance/{path}", WORDS)
+    for way, erase in WAYS.items():
+        erase(tree, way)
+    tree.sync(quick=True)
+    assert traces(tree.kit, SECRET) == []
+    tree.check()
 
 
 def test_private_text_never_reaches_the_store(site: Any) -> None:
@@ -105,17 +141,41 @@ def test_private_text_never_reaches_the_store(site: Any) -> None:
     assert list(site.chunks()) == ["ferry/context-v/B.md"]
 
 
+def test_no_memory_of_the_process_gets_into_the_store(site: Any) -> None:
+    """Chroma writes its table of vectors with the places that are free, as it found them in memory."""
+    for number in range(30):
+        site.document(f"mill/context-v/Keys-{number}.md", f"{SECRET} " * 400, private="true")
+    for number in range(8):
+        site.document(f"ferry/context-v/B-{number}.md")
+        site.sync()
+        assert traces(site.kit, SECRET) == []
+        for header in (site.kit / "chroma").glob("*/header.bin"):
+            used, each = struct.unpack_from("<i4Q", header.read_bytes())[3:]
+            data = header.with_name("data_level0.bin").read_bytes()
+            assert len(data) > used * each
+            assert not any(data[used * each :])
+    site.check()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9 on Windows")
-@pytest.mark.parametrize("moment", ["drop_unused", "_erase", "write_manifests"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        *("drop_unused _erase write_manifests settle".split()),
+        *("mirror_beside rebuild", "_swapped_index rebuild", "_erase rebuild"),
+        "write_manifests rebuild",
+    ],
+)
 def test_the_words_go_even_when_the_sync_that_erases_is_killed(tree: Any, moment: str) -> None:
     """At the call of a function; the next sync finds nothing changed in the tree, and yet has to erase."""
     for way, erase in WAYS.items():
         erase(tree, way)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    command = [sys.executable, "-c", KILLER, str(tree.root), moment]
+    function, _, rebuild = moment.partition(" ")
+    command = [sys.executable, "-c", KILLER, str(tree.root), function, rebuild]
     assert subprocess.run(command, env=environment, check=False).returncode == -9, (
         "it was never called"
     )
     tree.sync()
     tree.check()
-    assert {way: traces(tree.kit, SECRET + way) for way in WAYS} == {way: [] for way in WAYS}
+    assert traces(tree.kit, SECRET) == []

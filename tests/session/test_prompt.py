@@ -22,6 +22,14 @@ def test_a_message_without_files_is_answered_with_the_question_once(hooks: Any) 
     assert hooks.prompt("and now the exporter of the order desk") == ""
 
 
+@pytest.mark.parametrize("word", ["deadbeef" * 12_500, "x" * 100_000, "a." * 50_000])
+def test_something_huge_that_was_pasted_does_not_use_up_the_hooks_time(
+    hooks: Any, word: str
+) -> None:
+    """A token dump in the first message: looking for files in it must not take longer the square of its length."""
+    assert QUESTION in hooks.prompt(f"please mend the importer, here is its dump: {word}")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,0 +1,106 @@
+"""``--force-rebuild``: a new index and a new Chroma folder are made beside those in use, and take their place at the end.
+
+Until then every query is answered from the old ones. A kill before the swap leaves them as they were; one in the middle of it
+leaves the new index with the old Chroma folder, which are not tied to each other, so that the next sync makes Chroma anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from backend.freshness.index import Index, is_damaged, remove_index
+from backend.freshness.mirror import mirror_beside
+from backend.freshness.places import (
+    chroma_path,
+    index_path,
+    new_chroma_path,
+    new_index_path,
+    old_chroma_path,
+)
+from backend.freshness.store import alone
+from backend.schemas import ROLES, Config
+
+Entered = dict[tuple[str, str], int]
+"""When each file (path, and hash of its bytes) was first indexed: a rebuild is no news."""
+
+
+def begin(root: Path, roles: tuple[str, ...]) -> Entered:
+    """Make the index beside: empty, or for some ``roles`` only a copy of the one in use without their documents."""
+    clear(root)
+    live = Index.for_reading(index_path(root))
+    if live is None:
+        return {}
+    entered: Entered = {}
+    try:
+        with live:
+            for path, known in live.known().items():
+                entry = live.entry(path)
+                if entry is not None:
+                    entered[path, known.file_hash] = entry.ingested_at
+            if set(roles) != set(ROLES):
+                with closing(sqlite3.connect(new_index_path(root))) as copy:
+                    live.db.backup(copy)
+    except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
+        clear(root)
+        return entered
+    if set(roles) != set(ROLES):
+        with Index.for_writing(new_index_path(root)) as index:
+            _forget(index, roles)
+    return entered
+
+
+def _forget(index: Index, roles: tuple[str, ...]) -> None:
+    known = index.known() | index.passed_over()
+    with index.transaction():
+        for path, entry in known.items():
+            if entry.role in roles:
+                index.remove(path)
+        index.vectors.drop_unused()
+        index.set_fact("chroma", "")
+
+
+def take_place(
+    root: Path, config: Config, index: Index, progress: Callable[[int, int], None]
+) -> None:
+    """Fill Chroma's new folder from ``index``, the one made beside; then swap both. ``index`` is then the one in use."""
+    mirror_beside(root, config, index, progress)
+    with alone(root):
+        live = _swapped_index(root, index)
+        chroma, old = chroma_path(root), old_chroma_path(root)
+        if chroma.exists():
+            chroma.rename(old)
+        new_chroma_path(root).rename(chroma)
+    index.close()
+    index.db = live.db
+    clear(root)
+
+
+def _swapped_index(root: Path, index: Index) -> Index:
+    """The index in use, with all that ``index`` holds.
+
+    It is overwritten in one transaction of SQLite's rather than by renaming a file over it, since its write-ahead log has
+    readers: they keep what they see, and the next ones see the new.
+    """
+    path = index_path(root)
+    try:
+        live = Index.for_writing(path)
+        index.db.backup(live.db)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
+            raise  # the disk is full, say: the index in use is as it was
+        remove_index(path)  # damaged, so that it has no readers
+        live = Index.for_writing(path)
+        index.db.backup(live.db)
+    return live
+
+
+def clear(root: Path) -> None:
+    """Remove what a rebuild, finished or killed, has left beside the files in use. Only for who holds the writer's lock."""
+    remove_index(new_index_path(root))
+    for folder in (new_chroma_path(root), old_chroma_path(root)):
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
