@@ -142,8 +142,7 @@ class Intake:
         """The file's document, or None where there is nothing more to do for it (same bytes, or it can't be read)."""
         try:
             if file.size > LARGEST_FILE:
-                self.pass_over(file, f"larger than {LARGEST_FILE // 1024**2} MB")
-                return None
+                raise OSError(0, f"larger than {LARGEST_FILE // 1024**2} MB")
             data = (self.root / file.path).read_bytes()
         except FileNotFoundError:
             return None  # gone since the walk; the next sync removes it

@@ -29,7 +29,7 @@ _LEAST = {
     "nudge.after_files": 0,
     "catch_up.max_files": 1,
     "sync.max_seconds": 0,
-    "sync.max_memory_mb": 200,
+    "sync.max_memory_mb": 100,
 }
 _WINDOW = re.compile(r"0*[1-9][0-9]{0,3}[dwmy]", re.IGNORECASE)
 

@@ -65,7 +65,7 @@ KEYS: dict[str, Key] = {
         "how long the sync that a session's start leaves running may take",
     ),
     "sync.max_memory_mb": Key(
-        "a whole number of MB, 200 or more", "how much memory it may take (Linux, macOS)"
+        "a whole number of MB, 100 or more", "how much memory it may take (Linux, macOS)"
     ),
     "log": Key(_ON_OFF, "whether the hooks write to hook.log"),
 }

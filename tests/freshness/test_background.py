@@ -47,12 +47,12 @@ def here(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sync_that_takes_too_much_memory_ends_and_is_told_of_once(
     tree: Any, cv_process: Any
 ) -> None:
-    set_key(tree.root, "sync.max_memory_mb", "200")
+    set_key(tree.root, "sync.max_memory_mb", "100")
     for number in range(300):
         tree.document(f"ferry/context-v/many/Doc-{number}.md", count=12)
     done = cv_process("hook", "sync", "--root", str(tree.root), "--max-seconds", "60")
     assert done.code == 1
-    words = "the sync was stopped: it took more than 200 MB of memory (sync.max_memory_mb)"
+    words = "the sync was stopped: it took more than 100 MB of memory (sync.max_memory_mb)"
     assert words in json.loads(cv_process("status", "--json").out)["last_sync"]["error"]
     assert words in told(cv_process, "one")
     assert words not in told(cv_process, "two")
