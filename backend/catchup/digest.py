@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from backend.catchup.selection import Cards, Filters, Picked, newest_first, pick
 from backend.documents.lists import fold
 from backend.errors import UsageError
-from backend.schemas import Digest, DigestFile, DigestRepo, DigestTag
+from backend.schemas.catchup import Digest, DigestFile, DigestRepo, DigestTag
 from backend.tree.window import Window
 
 UNTAGGED = "(Untagged)"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from backend.documents.lists import fold
-from backend.schemas import ManifestEntry
+from backend.schemas.manifest import ManifestEntry
 
 _TERMS = 3  # words or tags in a name
 _ENOUGH_TAGS = 2  # an author's tags name a theme better than words that happen to be in titles

@@ -10,7 +10,8 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import NamedTuple
 
 from backend.errors import UsageError
-from backend.schemas import Config, ManifestEntry, Nudge
+from backend.schemas.config import Config, Nudge
+from backend.schemas.manifest import ManifestEntry
 
 MUTE_CHOICES = ("mute-for-today", "mute-for-week")
 _SECONDS_A_DAY = 86_400

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from backend.documents.lists import fold_name
-from backend.schemas import ManifestEntry
+from backend.schemas.manifest import ManifestEntry
 from backend.tree.scope import in_scope, resolve_scope
 from backend.tree.window import Window
 

@@ -14,7 +14,7 @@ from backend.catchup.digest import digest_file
 from backend.catchup.naming import name_groups
 from backend.catchup.selection import Cards, Filters, Picked, pick
 from backend.errors import UsageError
-from backend.schemas import Digest, Theme
+from backend.schemas.catchup import Digest, Theme
 from backend.tree.window import Window
 
 LEADING_FILES = 3

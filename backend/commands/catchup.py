@@ -18,7 +18,7 @@ from backend.commands.common import (
     width,
 )
 from backend.errors import UsageError
-from backend.schemas import Digest
+from backend.schemas.catchup import Digest
 
 
 @click.command(name="catch-up")

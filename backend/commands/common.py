@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.config import load_config
 from backend.tree.root import require_root
 

@@ -105,7 +105,7 @@ def folders(scope: str | None, root: Path | None, as_json: bool) -> None:
     from backend.freshness.refresh import refresh
     from backend.kickoff.filters import read_scope
     from backend.render.folder_map import folder_map_text
-    from backend.schemas import FolderCount, FolderMap
+    from backend.schemas.kickoff import FolderCount, FolderMap
     from backend.tree.scope import in_scope
 
     root, config = open_root(root)

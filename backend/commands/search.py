@@ -16,7 +16,7 @@ from backend.commands.common import (
     root_option,
     width,
 )
-from backend.schemas import ROLES
+from backend.schemas.roles import ROLES
 
 
 @click.command()

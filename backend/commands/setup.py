@@ -243,7 +243,7 @@ def config_set(key: str, value: str, root: Path | None) -> None:
 @json_option
 def config_list(root: Path | None, as_json: bool) -> None:
     """Print every key, its value, and what it does."""
-    from backend.schemas import Config
+    from backend.schemas.config import Config
     from backend.tree.config import get_key
     from backend.tree.config_keys import KEYS
 

@@ -9,7 +9,7 @@ import click
 
 from backend.commands.common import json_option, now, open_root, print_json, root_option
 from backend.errors import CvError
-from backend.schemas import ROLES
+from backend.schemas.roles import ROLES
 
 
 @click.command()
@@ -75,7 +75,7 @@ def status(root: Path | None, as_json: bool) -> None:
     from backend.commands.common import here
     from backend.freshness.status import make_status
     from backend.render.sync_text import status_text
-    from backend.schemas import LastSync
+    from backend.schemas.status import LastSync
     from backend.session.commands import working_set
     from backend.session.journal import last_hook, read_record
 

@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from backend.documents.outline import Heading, Outline
-from backend.schemas import Chunk, Problem
+from backend.schemas.document import Chunk, Problem
 
 # Characters of text per chunk, title and heading apart. A choice between two embedders: the static
 # table reads a text of any length, all-MiniLM-L6-v2 its first 256 word pieces (some 1,000 to 1,200

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from backend.documents.lists import fold
-from backend.schemas import Document
+from backend.schemas.document import Document
 
 STUB_LENGTH = 400
 """Characters. Bodies shorter than this are stubs and templates, which documents share by accident: then

@@ -17,7 +17,8 @@ from backend.documents.recovery import Fields
 from backend.documents.text import decode, one_line
 from backend.documents.titles import file_title, read_title
 from backend.documents.values import read_flag, read_text
-from backend.schemas import CHANGELOG_ROLE, Chunk, Document, DocumentDate, Problem
+from backend.schemas.document import Chunk, Document, DocumentDate, Problem
+from backend.schemas.roles import CHANGELOG_ROLE
 
 LEDE_LIMIT = 1_000
 PROBLEM_LIMIT = 20

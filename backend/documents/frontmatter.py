@@ -12,7 +12,7 @@ from msgspec import Struct
 from backend.documents.block import Block, find_block, keys_end, prose_start
 from backend.documents.keys import normal_key
 from backend.documents.recovery import Fields, is_conflict, recover
-from backend.schemas import Problem
+from backend.schemas.document import Problem
 
 try:
     from yaml import CBaseLoader as _BaseLoader

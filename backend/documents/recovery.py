@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from backend.documents.keys import is_known, normal_key, split_key
 from backend.documents.values import read_flag
-from backend.schemas import Problem
+from backend.schemas.document import Problem
 
 CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 HIDING = {"private": True, "publish": False}

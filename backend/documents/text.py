@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from backend.schemas import Problem
+from backend.schemas.document import Problem
 
 # UTF-32 stands before UTF-16: its little-endian mark begins with UTF-16's.
 BYTE_ORDER_MARKS = (

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.freshness.index import Index
-from backend.schemas import Document, DocumentDate
+from backend.schemas.document import Document, DocumentDate
 from backend.tree.gitdates import git_dates
 from backend.tree.repos import Repo, head_commit, innermost_repo
 

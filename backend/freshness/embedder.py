@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from backend.errors import CvError, UsageError
-from backend.schemas import Embedding
+from backend.schemas.config import Embedding
 from backend.tree.home import is_approved
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from backend.freshness import lexical
 from backend.freshness.notes import Notes
 from backend.freshness.places import index_path
 from backend.freshness.vectors import Vectors
-from backend.schemas import Document, ManifestEntry, PassedOver
+from backend.schemas.document import Document
+from backend.schemas.manifest import ManifestEntry, PassedOver
 
 if TYPE_CHECKING:
     import numpy as np

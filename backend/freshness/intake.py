@@ -16,7 +16,10 @@ from backend.documents.document import read_document
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder
 from backend.freshness.index import Index
-from backend.schemas import CHANGELOG_ROLE, Document, Failure, ManifestEntry, PassedOver
+from backend.schemas.document import Document
+from backend.schemas.manifest import ManifestEntry, PassedOver
+from backend.schemas.roles import CHANGELOG_ROLE
+from backend.schemas.sync import Failure
 from backend.tree.discovery import FoundFile, Tree
 from backend.tree.repos import identity
 

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from backend.freshness.words import bag
-from backend.schemas import Document, ManifestEntry
+from backend.schemas.document import Document
+from backend.schemas.manifest import ManifestEntry
 
 SCHEMA = """
 CREATE TABLE bag (

@@ -12,7 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from backend.freshness.places import manifest_path, passed_over_path
-from backend.schemas import ROLES, ManifestEntry, PassedOver
+from backend.schemas.manifest import ManifestEntry, PassedOver
+from backend.schemas.roles import ROLES
 from backend.tree.files import write_if_changed
 
 if TYPE_CHECKING:

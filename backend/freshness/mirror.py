@@ -11,7 +11,8 @@ from backend.freshness.index import Index
 from backend.freshness.notes import StoredChunk, StoredDocument
 from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.store import Store, StoreError, discard, writing
-from backend.schemas import ROLES, Config
+from backend.schemas.config import Config
+from backend.schemas.roles import ROLES
 
 BATCH = 1000
 """Chunks in one upsert: a second or two of Chroma's time, which a kill can cost. Batches of 5,000 are no faster and take 150 MB

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from backend.freshness.vectors import matrix
-from backend.schemas import ManifestEntry
+from backend.schemas.manifest import ManifestEntry
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.discovery import Choices, Place, Tree
 from backend.tree.files import write_if_changed
 from backend.tree.repos import Repo

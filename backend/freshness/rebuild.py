@@ -22,7 +22,8 @@ from backend.freshness.places import (
     old_chroma_path,
 )
 from backend.freshness.store import alone
-from backend.schemas import ROLES, Config
+from backend.schemas.config import Config
+from backend.schemas.roles import ROLES
 
 Entered = dict[tuple[str, str], int]
 """When each file (path, and hash of its bytes) was first indexed: a rebuild is no news."""

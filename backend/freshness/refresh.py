@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from backend.errors import Busy, CvError
 from backend.freshness.sync import Options, sync
-from backend.schemas import Config
+from backend.schemas.config import Config
 
 
 class Freshness(Struct, frozen=True):

@@ -17,15 +17,11 @@ from backend.freshness.embedder import embedder_name
 from backend.freshness.index import Index
 from backend.freshness.manifest import Stamp, load_all_cards, load_cards, load_stamps
 from backend.freshness.places import chroma_path, index_path
-from backend.schemas import (
-    ROLES,
-    Config,
-    Failure,
-    ManifestEntry,
-    RepoBehind,
-    RoleStatus,
-    Status,
-)
+from backend.schemas.config import Config
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import ROLES
+from backend.schemas.status import RepoBehind, RoleStatus, Status
+from backend.schemas.sync import Failure
 from backend.tree.config import unknown_keys
 from backend.tree.discovery import Tree, discover
 from backend.tree.root import applicability

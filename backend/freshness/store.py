@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from backend.errors import CvError
 from backend.freshness.embedder import chroma_function
 from backend.freshness.places import chroma_path, new_chroma_path
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.lock import exclusive, shared
 from backend.tree.root import KIT_FOLDER
 

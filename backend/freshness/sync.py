@@ -28,7 +28,9 @@ from backend.freshness.places import (
     save_places,
     still_hold,
 )
-from backend.schemas import ROLES, Config, RoleReport, SyncReport
+from backend.schemas.config import Config
+from backend.schemas.roles import ROLES
+from backend.schemas.sync import RoleReport, SyncReport
 from backend.tree.discovery import Tree, discover, look_at
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER, require_plain_kit

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from backend.freshness.words import surfaces
 from backend.kickoff.lexical import Query, Views
-from backend.schemas import Evidence
+from backend.schemas.kickoff import Evidence
 
 _COVERS, _COVERS_LITTLE = 0.55, 0.34
 """Shares of the task's words (by rarity) in the best document. On two trees the 12 tasks that nothing is about stay below the

@@ -17,7 +17,8 @@ from backend.documents.lists import fold, fold_name
 from backend.errors import UsageError
 from backend.freshness.manifest import load_all_cards
 from backend.freshness.places import load_places
-from backend.schemas import ROLES, ManifestEntry
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import ROLES
 from backend.tree.scope import in_scope, resolve_scope
 from backend.tree.window import parse_since
 

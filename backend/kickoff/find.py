@@ -18,7 +18,8 @@ from backend.kickoff.handoffs import is_handoff, newest_handoff
 from backend.kickoff.lexical import Query, Views, score
 from backend.kickoff.library import Library, StoredText
 from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
-from backend.schemas import Candidate, Config, Evidence, Findings, Handoff
+from backend.schemas.config import Config
+from backend.schemas.kickoff import Candidate, Evidence, Findings, Handoff
 from backend.tree.repos import innermost_repo
 from backend.tree.scope import in_scope
 

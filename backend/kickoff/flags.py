@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from backend.freshness.words import words
 from backend.kickoff.library import Library
-from backend.schemas import Flag, ManifestEntry
+from backend.schemas.kickoff import Flag
+from backend.schemas.manifest import ManifestEntry
 from backend.tree.window import parse_window
 
 _OVER = re.compile(

@@ -19,7 +19,9 @@ from backend.freshness.store import reading
 from backend.freshness.vectors import matrix
 from backend.kickoff.links import Resolver
 from backend.kickoff.rank import Documents
-from backend.schemas import CHANGELOG_ROLE, ROLES, Config, ManifestEntry
+from backend.schemas.config import Config
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import CHANGELOG_ROLE, ROLES
 from backend.tree.repos import innermost_repo
 
 NEAREST = 100

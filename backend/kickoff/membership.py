@@ -14,7 +14,10 @@ from backend.errors import UsageError
 from backend.freshness.index import Index
 from backend.freshness.intake import LARGEST_FILE
 from backend.freshness.places import index_path
-from backend.schemas import CHANGELOG_ROLE, Config, Discovery, ManifestEntry, PassedOver, Why
+from backend.schemas.config import Config, Discovery
+from backend.schemas.kickoff import Why
+from backend.schemas.manifest import ManifestEntry, PassedOver
+from backend.schemas.roles import CHANGELOG_ROLE
 from backend.tree.discovery import Choices, Place, Tree, discover, look_at, role_of
 from backend.tree.repos import Repo
 from backend.tree.root import MARKER, dismissed_folders, has_marker

@@ -25,7 +25,8 @@ from backend.kickoff.flags import Flagger
 from backend.kickoff.lexical import Floats, Query, Views, score, score_chunks, to_one
 from backend.kickoff.library import Library
 from backend.kickoff.rank import MEANING
-from backend.schemas import Config, Passage, Passages
+from backend.schemas.config import Config
+from backend.schemas.kickoff import Passage, Passages
 
 SHOWN = 5
 """Passages given when nothing else is asked."""

@@ -17,7 +17,8 @@ from backend.kickoff.lexical import Query
 from backend.kickoff.library import Library
 from backend.kickoff.membership import find_file, membership
 from backend.kickoff.rank import explained
-from backend.schemas import Config, Placement, Why
+from backend.schemas.config import Config
+from backend.schemas.kickoff import Placement, Why
 
 
 def why(

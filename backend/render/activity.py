@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from backend.schemas import Digest
+from backend.schemas.catchup import Digest
 
 MOST_BARS = 62  # side by side on a phone they are still some four pixels wide
 MOST_REPOS = 20  # the least active ones beyond share a row

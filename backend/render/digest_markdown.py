@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from backend.render.digest_text import date_label
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT, below_repo
-from backend.schemas import Digest, DigestRepo, DigestTag
+from backend.schemas.catchup import Digest, DigestRepo, DigestTag
 
 MAX_CHARS = 8_000
 LEDE_LIMIT = 140  # characters

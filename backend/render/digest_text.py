@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT, below_repo
 from backend.render.terminal import Style, columns, pad, wrap, wrap_indented
-from backend.schemas import Digest, DigestFile, DigestTag, Theme
+from backend.schemas.catchup import Digest, DigestFile, DigestTag, Theme
 
 LEDE_LIMIT = 160  # characters
 _LEDE = 36  # columns: a lede stands beside its path only where that many are left for it

@@ -7,7 +7,7 @@ from collections import Counter
 
 from backend.render.inert import single_line
 from backend.render.terminal import Style, wrap_indented
-from backend.schemas import Diagnosis, Finding
+from backend.schemas.doctor import Diagnosis, Finding
 
 SHOWN = 20
 """Findings that want the same are listed up to here: in a large tree hundreds of documents may share an oddity."""

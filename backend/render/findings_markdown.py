@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
-from backend.schemas import Candidate, Findings
+from backend.schemas.kickoff import Candidate, Findings
 
 MAX_CHARS = 8_000
 _EXCERPTS = (200, 120, 60, 0)  # characters, tried in turn until all files fit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
-from backend.schemas import Candidate, Findings
+from backend.schemas.kickoff import Candidate, Findings
 
 EXCERPT_LIMIT = 240  # characters
 _TITLE_LIMIT = 160

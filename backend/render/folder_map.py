@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from backend.render.inert import inert
-from backend.schemas import FolderMap
+from backend.schemas.kickoff import FolderMap
 
 MAX_LINES = 60
 _NAME_LIMIT = 200  # characters

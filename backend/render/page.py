@@ -20,7 +20,8 @@ from backend.documents.lists import fold, fold_name
 from backend.render.activity import HEIGHT, draw_activity
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT, below_repo
-from backend.schemas import CHANGELOG_ROLE, Digest, DigestFile
+from backend.schemas.catchup import Digest, DigestFile
+from backend.schemas.roles import CHANGELOG_ROLE
 
 TEXT_LIMIT = 400  # characters of a title, lede, tag or name
 _DATE_SOURCES = {

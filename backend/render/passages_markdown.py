@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
-from backend.schemas import Passage, Passages
+from backend.schemas.kickoff import Passage, Passages
 
 MAX_CHARS = 8_000
 _LINE_LIMIT = 700  # characters

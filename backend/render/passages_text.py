@@ -8,7 +8,7 @@ from pathlib import Path
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
-from backend.schemas import Passage, Passages
+from backend.schemas.kickoff import Passage, Passages
 
 _LINE_LIMIT = 1_000  # characters of one line of a document, before it is wrapped
 

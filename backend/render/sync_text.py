@@ -7,15 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from backend.render.inert import single_line
-from backend.schemas import (
-    ROLES,
-    LastHook,
-    LastSync,
-    RepoBehind,
-    RoleReport,
-    Status,
-    SyncReport,
-)
+from backend.schemas.roles import ROLES
+from backend.schemas.status import LastHook, LastSync, RepoBehind, Status
+from backend.schemas.sync import RoleReport, SyncReport
 
 if TYPE_CHECKING:
     from backend.freshness.status import Pending

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, pad, wrap_indented
-from backend.schemas import Placement, Why
+from backend.schemas.kickoff import Placement, Why
 
 _PARTS = {
     "chunk": "words in its best chunks",

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from backend.errors import Busy, CvError
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.session.event import GUARD
 from backend.session.journal import (
     SYNCING,

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
-from backend.schemas import LastHook
+from backend.schemas.status import LastHook
 from backend.session.event import home
 from backend.session.state import replace_file
 from backend.tree.root import KIT_FOLDER

@@ -15,7 +15,9 @@ from backend.freshness.manifest import (
     load_role_stamps,
 )
 from backend.freshness.places import Places, index_path, load_places, still_hold
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Config, ManifestEntry
+from backend.schemas.config import Config
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.discovery import FoundFile, Tree, look_at
 
 WALK_SECONDS = 86_400

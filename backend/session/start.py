@@ -11,7 +11,7 @@ from typing import Any
 from backend.catchup.nudge import Delta, delta, nudge_text, should_nudge
 from backend.errors import CvError
 from backend.freshness.places import Places
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.session import words
 from backend.session.background import start_sync
 from backend.session.event import Event, attended, home, session_folder

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.render.inert import inert
-from backend.schemas import Config, ManifestEntry
+from backend.schemas.config import Config
+from backend.schemas.manifest import ManifestEntry
 from backend.session.look import Look
 from backend.session.state import SessionState
 

@@ -13,7 +13,8 @@ from backend.freshness.places import chroma_path, index_path
 from backend.freshness.status import compare
 from backend.freshness.store import discard
 from backend.freshness.sync import Options, Progress, sync
-from backend.schemas import Config, Diagnosis, Embedding, Finding
+from backend.schemas.config import Config, Embedding
+from backend.schemas.doctor import Diagnosis, Finding
 from backend.setup.checks import documents, hooks, machine, store, tree
 from backend.setup.checks.levels import warning
 from backend.setup.init import (

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, ROLES, Config
+from backend.schemas.config import Config
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE, ROLES
 from backend.tree.config import config_path, load_config
 from backend.tree.discovery import Tree, discover
 from backend.tree.home import registered_roots

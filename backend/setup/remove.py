@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.session.journal import tree_folder
 from backend.setup.init import GITIGNORE, script_path
 from backend.setup.settings import installed, remove_hook, settings_path

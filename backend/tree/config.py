@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from backend.errors import CvError, UsageError
-from backend.schemas import Collections, Config
+from backend.schemas.config import Collections, Config
 from backend.tree.config_keys import KEYS
 from backend.tree.files import write_atomic
 from backend.tree.root import KIT_FOLDER

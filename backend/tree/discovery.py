@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Config
+from backend.schemas.config import Config
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.repos import Repo, is_repo, is_worktree, repo_slug
 from backend.tree.root import MARKER, dismissed_folders, has_marker
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.schemas import Embedding
+from backend.schemas.config import Embedding
 from backend.tree.files import write_if_changed
 
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from backend.errors import CvError, NotApplicable
-from backend.schemas import Config
+from backend.schemas.config import Config
 
 KIT_FOLDER = ".context-vigilance"
 MARKER = ".context-vigilance-skip"

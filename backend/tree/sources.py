@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import CvError
-from backend.schemas import CHANGELOG_ROLE
+from backend.schemas.roles import CHANGELOG_ROLE
 from backend.tree.discovery import Choices, Place
 from backend.tree.files import write_atomic
 from backend.tree.root import KIT_FOLDER

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from backend.schemas import CORPUS_ROLE, ManifestEntry
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import CORPUS_ROLE
 
 Cards = dict[str, dict[str, ManifestEntry]]
 

@@ -11,7 +11,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from backend.catchup.digest import make_digest
 from backend.errors import UsageError
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Digest, ManifestEntry
+from backend.schemas.catchup import Digest
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.window import Window, parse_since, parse_window
 
 Cards = dict[str, dict[str, ManifestEntry]]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from backend.catchup.nudge import Delta, Pending, delta, mute_until, nudge_text, should_nudge
 from backend.errors import UsageError
-from backend.schemas import Config, ManifestEntry, Nudge
+from backend.schemas.config import Config, Nudge
+from backend.schemas.manifest import ManifestEntry
 
 Card = Callable[..., ManifestEntry]
 VIENNA = ZoneInfo("Europe/Vienna")

@@ -15,7 +15,8 @@ from backend.catchup.digest import make_digest
 from backend.catchup.naming import name_groups
 from backend.catchup.themes import make_themes, theme_paths, wants_themes, with_themes
 from backend.errors import UsageError
-from backend.schemas import CORPUS_ROLE, ManifestEntry
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import CORPUS_ROLE
 from backend.tree.window import parse_window
 
 Card = Callable[..., ManifestEntry]

@@ -327,7 +327,7 @@ def test_a_missing_chroma_is_a_warning(untouched: Any, doctor: Any) -> None:
 
 def test_a_chroma_that_lacks_chunks_of_the_index(untouched: Any, doctor: Any) -> None:
     from backend.freshness.store import writing
-    from backend.schemas import CORPUS_ROLE
+    from backend.schemas.roles import CORPUS_ROLE
 
     with writing(untouched.root, load_config(untouched.root), erase=False) as chroma:
         chroma.delete(CORPUS_ROLE, sorted(chroma.ids(CORPUS_ROLE))[:2])

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.session.journal import Record, write_record
 from backend.tree.config_keys import KEYS
 

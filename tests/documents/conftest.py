@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.documents.document import read_document
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Document
+from backend.schemas.document import Document
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 
 NOW = datetime(2026, 8, 20, 10, 0, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.documents.chunks import CHUNK_LIMIT, TINY_PIECE
-from backend.schemas import Document
+from backend.schemas.document import Document
 
 Read = Callable[..., Document]
 

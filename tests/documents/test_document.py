@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.documents.document import PROBLEM_LIMIT, read_document
-from backend.schemas import CORPUS_ROLE, Document
+from backend.schemas.document import Document
+from backend.schemas.roles import CORPUS_ROLE
 
 Read = Callable[..., Document]
 BLOCK = "---\ntitle: Plant the hedge\ntags: [Hedge]\nauthors:\n  - Ada Moss\ndate_modified: 2026-03-09\n---\n"

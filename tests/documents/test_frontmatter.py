@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.documents.frontmatter import read_frontmatter
-from backend.schemas import Document
+from backend.schemas.document import Document
 
 Read = Callable[..., Document]
 BODY = "\n# Plant the hedge\n\nIntro line.\n\n## Why beech\n\nIt keeps its leaves.\n"

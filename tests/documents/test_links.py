@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from backend.documents.links import read_references
-from backend.schemas import Document
+from backend.schemas.document import Document
 
 Read = Callable[..., Document]
 

@@ -17,7 +17,8 @@ from organisation import KIT, Organisation
 from backend.freshness.manifest import load_cards, load_passed_over
 from backend.freshness.status import pending
 from backend.freshness.sync import Options, sync
-from backend.schemas import CORPUS_ROLE, ROLES, RoleReport, SyncReport
+from backend.schemas.roles import CORPUS_ROLE, ROLES
+from backend.schemas.sync import RoleReport, SyncReport
 from backend.tree.config import create_config, load_config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

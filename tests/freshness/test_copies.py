@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from organisation import prose
 
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 
 HOME = "mill/context-v/specs/Wheel.md"
 COPY = "splash/context-v/all/mill/Wheel.md"

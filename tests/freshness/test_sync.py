@@ -9,7 +9,7 @@ import pytest
 from organisation import prose, sections
 
 from backend.errors import Busy, CvError
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.config import set_key
 from backend.tree.lock import exclusive
 

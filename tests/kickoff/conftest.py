@@ -18,7 +18,9 @@ from backend.freshness.sync import Options, sync
 from backend.kickoff.filters import read_filters
 from backend.kickoff.find import find
 from backend.kickoff.search import search
-from backend.schemas import Embedding, Findings, Passages, SyncReport
+from backend.schemas.config import Embedding
+from backend.schemas.kickoff import Findings, Passages
+from backend.schemas.sync import SyncReport
 from backend.tree.config import create_config, load_config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

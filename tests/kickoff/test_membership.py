@@ -15,7 +15,7 @@ from backend.errors import UsageError
 from backend.freshness.sync import sync
 from backend.kickoff.membership import find_file, membership
 from backend.kickoff.why import why
-from backend.schemas import Discovery
+from backend.schemas.config import Discovery
 from backend.tree.config import change_config, load_config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

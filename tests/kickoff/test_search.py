@@ -12,7 +12,7 @@ from organisation import KIT
 
 from backend.errors import UsageError
 from backend.kickoff.search import search
-from backend.schemas import Config
+from backend.schemas.config import Config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

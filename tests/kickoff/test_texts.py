@@ -18,7 +18,15 @@ from backend.render.folder_map import folder_map_text
 from backend.render.passages_markdown import passages_markdown
 from backend.render.passages_text import passages_text
 from backend.render.why_text import why_text
-from backend.schemas import Candidate, Findings, FolderCount, FolderMap, Handoff, Passage, Passages
+from backend.schemas.kickoff import (
+    Candidate,
+    Findings,
+    FolderCount,
+    FolderMap,
+    Handoff,
+    Passage,
+    Passages,
+)
 from backend.tree.config import load_config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -18,7 +18,8 @@ import pytest
 import yaml
 
 from backend.cli import cli
-from backend.schemas import ROLES, Collections
+from backend.schemas.config import Collections
+from backend.schemas.roles import ROLES
 
 ROOT = Path(__file__).resolve().parents[2]
 SKILLS = sorted((ROOT / "skills").glob("*/SKILL.md"))

@@ -10,7 +10,9 @@ import msgspec
 import pytest
 
 from backend.catchup.digest import make_digest
-from backend.schemas import CORPUS_ROLE, Digest, ManifestEntry
+from backend.schemas.catchup import Digest
+from backend.schemas.manifest import ManifestEntry
+from backend.schemas.roles import CORPUS_ROLE
 from backend.tree.window import parse_window
 
 Cards = dict[str, dict[str, ManifestEntry]]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
 
 from backend.render.digest_markdown import MAX_CHARS, digest_markdown
-from backend.schemas import Digest, DigestFile, Theme
+from backend.schemas.catchup import Digest, DigestFile, Theme
 
 Crowd = Callable[..., Digest]
 

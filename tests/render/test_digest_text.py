@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
 from backend.render.digest_text import digest_text
-from backend.schemas import Digest, DigestFile, Theme
+from backend.schemas.catchup import Digest, DigestFile, Theme
 
 Crowd = Callable[..., Digest]
 

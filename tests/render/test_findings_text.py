@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
 from backend.render.findings_text import findings_text
-from backend.schemas import Candidate, Findings, Flag
+from backend.schemas.kickoff import Candidate, Findings, Flag
 
 
 @pytest.fixture

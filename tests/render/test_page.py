@@ -18,7 +18,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from backend.render.activity import MOST_BARS, MOST_REPOS, draw_activity
 from backend.render.page import digest_page
-from backend.schemas import Digest, Theme
+from backend.schemas.catchup import Digest, Theme
 
 Crowd = Callable[..., Digest]
 CHROMIUM = shutil.which("chromium")

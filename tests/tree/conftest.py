@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.discovery import Choices, Tree, discover, look_at
 
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.errors import Busy, CvError, UsageError
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.config import (
     ConfigError,
     change_config,

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from backend.schemas import CHANGELOG_ROLE, CORPUS_ROLE, Config, Discovery
+from backend.schemas.config import Config, Discovery
+from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.discovery import Tree, discover, look_at, role_of
 
 Walk = Callable[..., Tree]
@@ -440,7 +441,7 @@ def test_names_that_are_not_unicode_are_counted(org: Any, walk: Walk) -> None:
 WALK_ALONE = """
 import json, sys
 from pathlib import Path
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.discovery import Choices, Place, discover, look_at
 root = Path(sys.argv[1])
 config = Config(senior_root=str(root))

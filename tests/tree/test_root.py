@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from backend.errors import NotApplicable
-from backend.schemas import Config
+from backend.schemas.config import Config
 from backend.tree.config import create_config
 from backend.tree.root import MARKER, applicability, find_root, require_root
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from backend.freshness.manifest import load_all_cards
 from backend.freshness.status import superseded_alone
-from backend.schemas import Finding
+from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, warning
 
 

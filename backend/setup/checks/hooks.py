@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.errors import CvError
-from backend.schemas import Finding
+from backend.schemas.doctor import Finding
 from backend.session.journal import last_hook, read_record
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.machine import PLUGIN

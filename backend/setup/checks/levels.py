@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from backend.schemas import Finding
+from backend.schemas.doctor import Finding
 
 
 def ok(check: str, what: str, *, where: Path | str = "") -> Finding:

@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 import backend
-from backend.schemas import Embedding, Finding
+from backend.schemas.config import Embedding
+from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.environment import NEWEST, OLDEST
 from backend.tree.home import cv_home

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from backend.errors import Busy, CvError
-from backend.schemas import ROLES
+from backend.schemas.roles import ROLES
 from backend.setup.checks.machine import PLUGIN
 
 if TYPE_CHECKING:

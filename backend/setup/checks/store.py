@@ -13,7 +13,9 @@ from backend.freshness.index import SCHEMA_VERSION, Index
 from backend.freshness.manifest import load_cards
 from backend.freshness.places import chroma_path, index_path, manifest_path, passed_over_path
 from backend.freshness.status import Pending, unreadable
-from backend.schemas import ROLES, Finding, ManifestEntry, PassedOver
+from backend.schemas.doctor import Finding
+from backend.schemas.manifest import ManifestEntry, PassedOver
+from backend.schemas.roles import ROLES
 from backend.setup.checks import probe
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.tree.discovery import Tree

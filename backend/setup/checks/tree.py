@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from backend.errors import CvError
-from backend.schemas import Config, Finding
+from backend.schemas.config import Config
+from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.machine import free_bytes
 from backend.tree.config import ConfigError, config_path, load_config, moved_from, unknown_keys
