@@ -57,10 +57,12 @@ def delta(
         return Delta(len(cards.keys() | pending.keys()), None)
     last = _aware(config.last_session_at, now)
     own = _own_documents(cards, config.nudge.not_by)
+    since = last.timestamp()
     changed = {
         path
         for path, entry in cards.items()
-        if path not in pending
+        if (entry.mtime > since or entry.ingested_at > since)  # most aren't, whatever their day
+        and path not in pending
         and _is_news(_day(entry.date), entry.mtime, entry.ingested_at, last, now)
     }
     changed |= {

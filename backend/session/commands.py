@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from backend.errors import CvError, UsageError
-from backend.session.event import GUARD
-from backend.session.state import Kickoff, SessionState, load_state, save_state, settle
+from backend.session.event import GUARD, settle
+from backend.session.state import Kickoff, SessionState, load_state, save_state
 from backend.tree.root import require_root
 
 

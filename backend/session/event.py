@@ -3,7 +3,7 @@
 Everything in here runs before it is known whether the kit applies at all, so most sessions pay for this module alone.
 """
 # Importing pathlib takes as long as all of this.
-# ruff: noqa: PTH110, PTH118, PTH120
+# ruff: noqa: PTH103, PTH110, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -164,6 +164,17 @@ def session_folder(session_id: str) -> str:
 def is_settled(session_id: str) -> bool:
     """Whether the first real prompt of the session has been dealt with: one stat."""
     return os.path.exists(os.path.join(session_folder(session_id), "settled"))
+
+
+def settle(session_id: str) -> bool:
+    """Note that the first real prompt has been dealt with. False when it was noted already, or can't be."""
+    folder = session_folder(session_id)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        os.close(os.open(os.path.join(folder, "settled"), os.O_CREAT | os.O_EXCL, 0o666))
+    except OSError:
+        return False
+    return True
 
 
 def _is_plain(text: str) -> bool:

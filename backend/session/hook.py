@@ -100,6 +100,9 @@ def _user_prompt(
         return None
     if events.is_settled(event.session_id) or not events.may_apply(event.cwd):
         return None
+    if not events.attended(os.environ):
+        events.settle(event.session_id)  # nor asked when somebody continues it in a terminal
+        return None
     _import_lightly()
     from backend.session.prompt import user_prompt
 

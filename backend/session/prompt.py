@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from backend.session import words
-from backend.session.event import Event, attended
+from backend.session.event import Event, settle
 from backend.session.journal import Journal
 from backend.session.references import find_references
-from backend.session.state import Kickoff, SessionState, load_state, save_state, settle
+from backend.session.state import Kickoff, SessionState, load_state, save_state
 from backend.tree.config import load_config
 from backend.tree.root import applicability, find_root
 
@@ -35,7 +34,7 @@ _WORD_OF_SUCH = 4
 def user_prompt(
     event: Event, *, started: float, verbose: bool, journal: list[Journal]
 ) -> dict[str, Any] | None:
-    """The answer to a prompt of a session whose first real prompt has not been dealt with yet; None to say nothing."""
+    """The answer to a prompt of an attended session whose first real prompt has not been dealt with yet; None to say nothing."""
     folder = Path(event.cwd)
     root = find_root(folder)
     if root is None:
@@ -50,11 +49,11 @@ def user_prompt(
     found = find_references(prompt, root, folder)
     if not found.any and is_trivial(prompt):
         return None
-    asks = not found.any and config.kickoff == "on" and attended(os.environ)
+    asks = not found.any and config.kickoff == "on"
     if not settle(event.session_id):
         return None  # noted by another hook; or it can't be noted, and then it would be asked at every prompt
     if config.kickoff == "on":
-        _remember(event, root, "asked" if asks else "user-drives" if found.any else "open")
+        _remember(event, root, "asked" if asks else "user-drives")
     own.done("asks" if asks else "quiet")
     if not asks:
         return None

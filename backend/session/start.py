@@ -14,7 +14,7 @@ from backend.freshness.places import Places
 from backend.schemas.config import Config
 from backend.session import words
 from backend.session.background import start_sync
-from backend.session.event import Event, attended, home, session_folder
+from backend.session.event import Event, attended, home, session_folder, settle
 from backend.session.journal import Journal, tree_folder, trouble
 from backend.session.last_session import move_last_session
 from backend.session.look import Look, look
@@ -26,7 +26,6 @@ from backend.session.state import (
     load_state,
     prune_sessions,
     save_state,
-    settle,
 )
 from backend.tree.config import load_config
 from backend.tree.discovery import Tree

@@ -48,11 +48,6 @@ def save_state(session_id: str, state: SessionState) -> None:
     replace_file(Path(session_folder(session_id)) / "state.json", msgspec.json.encode(state))
 
 
-def settle(session_id: str) -> bool:
-    """Note that the first real prompt has been dealt with. False when it was noted already, or can't be."""
-    return create_once(Path(session_folder(session_id)) / "settled") is True
-
-
 def create_once(path: Path) -> bool | None:
     """Create an empty file. True: made here; False: it was there; None: it can't be made."""
     try:

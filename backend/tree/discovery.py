@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from backend.schemas.config import Config
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
@@ -124,6 +123,11 @@ def role_of(name: str) -> str | None:
     return None
 
 
+def is_markdown(name: str) -> bool:
+    """Whether a file's name ends in ``.md``, in any case."""
+    return name[-3:].casefold() == ".md"
+
+
 class _Walk:
     def __init__(self, root: Path, config: Config, choices: Choices) -> None:
         self.root = root
@@ -142,12 +146,6 @@ class _Walk:
             todo.extend(self.list_folder(todo.pop()))
             if not todo:
                 todo.extend(self.followed_links())
-        slugs: dict[str, str] = {}  # all files of a folder have the same
-        for path, file in self.tree.files.items():
-            folder = path.rpartition("/")[0]
-            if folder not in slugs:
-                slugs[folder] = self.tree.slug(path, self.root)
-            self.tree.files[path] = replace(file, repo=slugs[folder])
         return self.tree
 
     def start_at(self, place: Place) -> _Folder | None:
@@ -186,37 +184,35 @@ class _Walk:
         """Take in the files of one folder; yield the folders below it that are worth a look."""
         try:
             with os.scandir(os.path.join(self.top, folder.path)) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
+                entries = {entry.name: entry for entry in listing}
         except FileNotFoundError:
             return  # gone since its parent was listed
         except OSError:
             self.tree.unreadable.append(folder.path)
             return
-        names = {entry.name for entry in entries}
-        if MARKER in names or (not folder.path and "." in self.dismissed_paths):
+        if MARKER in entries or (not folder.path and "." in self.dismissed_paths):
             self.skip(folder.place, "dismissed")
             self.tree.dismissed.append(folder.path)
             return
         if (
-            ".git" in names
+            ".git" in entries
             and folder.path
             and _is_unicode(folder.path)
             and is_repo(self.root / folder.path)
         ):
             self.tree.repos[folder.path] = Repo(folder.path, is_worktree(self.root / folder.path))
-        for entry in entries:
-            path = f"{folder.path}/{entry.name}" if folder.path else entry.name
+        above = f"{folder.path}/" if folder.path else ""
+        documents = []
+        for name in sorted(entries, reverse=True):
+            entry = entries[name]
             if entry.is_symlink():
-                self.links.append((path, folder.place))
+                self.links.append((above + name, folder.place))
             elif entry.is_dir(follow_symlinks=False):
-                if below := self.enter(path, entry.name, folder):
+                if below := self.enter(above + name, name, folder):
                     yield below
-            elif (
-                folder.place is not None
-                and entry.name.casefold().endswith(".md")
-                and entry.is_file()
-            ):
-                self.take(path, entry, folder)
+            elif folder.place is not None and is_markdown(name) and entry.is_file():
+                documents.append(entry)
+        self.take(documents, folder)
 
     def enter(self, path: str, name: str, parent: _Folder) -> _Folder | None:
         """How to list a folder, or None to leave it out."""
@@ -240,29 +236,44 @@ class _Walk:
             switched_off = _LEFT_OUT
         return _Folder(path, place, switched_off)
 
-    def take(self, path: str, entry: os.DirEntry[str], folder: _Folder) -> None:
-        assert folder.place is not None
+    def take(self, documents: list[os.DirEntry[str]], folder: _Folder) -> None:
+        """Take in the Markdown files of one folder; what they share is looked up once."""
         place = folder.place
-        if folder.switched_off:
-            self.skip(place, folder.switched_off)
-        elif entry.name.startswith("."):
-            self.skip(place, "hidden file")
-        elif not _is_unicode(path):
-            self.skip(place, "name is not Unicode")
-        elif place.role == CHANGELOG_ROLE and entry.name.casefold() == "readme.md":
-            self.skip(place, "README of a changelog")
-        else:
+        if place is None or not documents:
+            return
+        kind = kind_of(f"{folder.path}/", place)
+        repo = self.tree.slug(f"{folder.path}/", self.root)
+        for entry in documents:
+            path = f"{folder.path}/{entry.name}"
+            if reason := self.left_out(path, entry.name, folder):
+                self.skip(place, reason)
+                continue
             try:
                 stat = entry.stat()
             except PermissionError:
                 self.tree.unreadable.append(path)
-                return
+                continue
             except OSError:
-                return  # gone between listing and stat: as if it had never been there
-            kind = kind_of(path, place)
+                continue  # gone between listing and stat: as if it had never been there
             self.tree.files[path] = FoundFile(
-                path, place.role, kind, "", stat.st_mtime, stat.st_size
+                path, place.role, kind, repo, stat.st_mtime, stat.st_size
             )
+
+    def left_out(self, path: str, name: str, folder: _Folder) -> str:
+        """Why a Markdown file of a documents folder is no document; empty for one that is."""
+        if folder.switched_off:
+            return folder.switched_off
+        if name.startswith("."):
+            return "hidden file"
+        if not _is_unicode(path):
+            return "name is not Unicode"
+        if (
+            folder.place is not None
+            and folder.place.role == CHANGELOG_ROLE
+            and name.casefold() == "readme.md"
+        ):
+            return "README of a changelog"
+        return ""
 
     def followed_links(self) -> Iterator[_Folder]:
         """After the walk proper: follow links to what lies in the tree and was not met on its own path."""
@@ -293,12 +304,11 @@ class _Walk:
                     ):
                         self.linked.add(real)
                         yield below
-                elif os.path.isfile(real) and name.casefold().endswith(".md") and place is not None:
-                    stat = os.stat(real)
-                    file = FoundFile(
-                        path, place.role, kind_of(path, place), "", stat.st_mtime, stat.st_size
+                elif os.path.isfile(real) and is_markdown(name) and place is not None:
+                    stat, repo = os.stat(real), self.tree.slug(path, self.root)
+                    self.tree.files[path] = FoundFile(
+                        path, place.role, kind_of(path, place), repo, stat.st_mtime, stat.st_size
                     )
-                    self.tree.files[path] = file
 
     def out_of_bounds(self, target: PurePosixPath) -> bool:
         """Whether a link's target is, or lies below, what the walk would not enter: hidden, opted out, left out by people."""

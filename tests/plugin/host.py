@@ -184,6 +184,7 @@ class Terminal:
         )  # fmt: skip
         os.close(side)
         self.screen = b""
+        self.sent = 0.0  # when the newest line was (time.monotonic)
         threading.Thread(target=self._drain, daemon=True).start()
 
     def _drain(self) -> None:
@@ -228,6 +229,7 @@ class Terminal:
             "the echo of what was typed",
         )
         time.sleep(0.3)
+        self.sent = time.monotonic()
         os.write(self.main, b"\r")
 
     def ask(self, text: str, requests: int = 1) -> list[str]:

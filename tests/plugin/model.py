@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -34,10 +35,11 @@ def read(path: str) -> Use:
 
 
 class Model:
-    """The server. ``requests`` are the bodies of the main loop's requests so far."""
+    """The server. ``requests`` are the bodies of the main loop's requests so far, ``arrived`` their moments (``time.monotonic``)."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.arrived: list[float] = []
         self._script: list[Turn] = []
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)  # messages with one ID count as one
@@ -88,12 +90,13 @@ class Model:
     def script(self, *turns: Turn) -> None:
         """The turns to come; what was asked before is forgotten."""
         with self._lock:
-            self._script, self.requests = list(turns), []
+            self._script, self.requests, self.arrived = list(turns), [], []
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         turn: Turn = "ok"
         if body.get("tools") and body.get("max_tokens") != 1:
             with self._lock:
+                self.arrived.append(time.monotonic())
                 self.requests.append(body)
                 turn = self._script.pop(0) if self._script else "(the script is over)"
         if callable(turn):

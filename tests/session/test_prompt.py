@@ -85,6 +85,16 @@ def test_nobody_is_asked_where_nobody_is(hooks: Any) -> None:
         assert hooks.prompt(TASK) == ""
 
 
+def test_a_run_that_is_continued_in_a_terminal_has_had_its_first_prompt(hooks: Any) -> None:
+    hooks.variables["CLAUDE_CODE_SESSION_ATTENDED"] = "0"
+    hooks.prompt(TASK)
+    hooks.variables["CLAUDE_CODE_SESSION_ATTENDED"] = "1"
+
+    assert hooks.prompt(TASK) == ""
+    hooks.new_session()
+    assert QUESTION in hooks.prompt(TASK)
+
+
 def test_a_subagent_is_not_asked(hooks: Any) -> None:
     assert hooks.prompt(TASK, agent_id="a1") == ""
     assert QUESTION in hooks.prompt(TASK)

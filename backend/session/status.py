@@ -1,0 +1,31 @@
+"""What ``cv status`` answers, for the command line and the MCP server alike: the index against the disk, and what the session's
+hooks and syncs left on record.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from backend.freshness.status import make_status
+from backend.schemas.config import Config
+from backend.schemas.status import LastSync, Status
+from backend.session.commands import working_set
+from backend.session.journal import last_hook, read_record
+
+
+def answer_status(
+    root: Path, config: Config, *, folder: Path, now: datetime, session: str = ""
+) -> Status:
+    """The status of ``root`` as seen from ``folder``, with the working set of ``session`` (its ID). Raises ``CvError`` when
+    ``sources.md`` is broken.
+    """
+    run = read_record(root, "sync")
+    return replace(
+        make_status(root, config, folder=folder, now=now),
+        last_hook=last_hook(root),
+        last_sync=LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error) if run.at else None,
+        working_set=working_set(session),
+    )
