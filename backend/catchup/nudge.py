@@ -7,14 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from backend.errors import UsageError
 from backend.schemas.config import Config, Nudge
-from backend.schemas.manifest import ManifestEntry
 
 MUTE_CHOICES = ("mute-for-today", "mute-for-week")
 _SECONDS_A_DAY = 86_400
+
+
+class Card(Protocol):
+    """What the delta goes by: a manifest's entry has it, and more."""
+
+    @property
+    def mtime(self) -> float:
+        """Epoch seconds."""
+
+    @property
+    def ingested_at(self) -> int:
+        """Epoch seconds."""
+
+    @property
+    def date(self) -> str:
+        """The document's ISO day."""
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """As they are written."""
 
 
 class Pending(NamedTuple):
@@ -40,7 +59,7 @@ class Delta(NamedTuple):
 
 
 def delta(
-    cards: Mapping[str, ManifestEntry],
+    cards: Mapping[str, Card],
     config: Config,
     now: datetime,
     *,
@@ -145,7 +164,7 @@ def _is_pending_news(file: Pending, *, last: datetime, now: datetime) -> bool:
     return _is_news(day, file.mtime, file.mtime, last, now)
 
 
-def _own_documents(cards: Mapping[str, ManifestEntry], name: str) -> set[str]:
+def _own_documents(cards: Mapping[str, Card], name: str) -> set[str]:
     if not name.strip():
         return set()
     from backend.documents.lists import fold_name  # only who configured it pays for the import

@@ -35,12 +35,25 @@ class Dating:
 
     def refreshed(self) -> set[str]:
         """Undated documents in repos whose commit has changed since git was last asked."""
-        changed = set()
+        undated = self._undated()
+        return {
+            path
+            for repo, paths in undated.items()
+            if head_commit(self._root / repo) != self._known_head(repo)
+            for path in paths
+        }
+
+    def heads(self) -> dict[str, str]:
+        """The repos that date documents, and the commit at which each was last asked."""
+        return {repo: self._known_head(repo) for repo in self._undated()}
+
+    def _undated(self) -> dict[str, list[str]]:
+        """The documents without a date of their own, by the repo that may know one."""
+        found: dict[str, list[str]] = {}
         for path in self._index.undated():
-            repo = self.innermost(path)
-            if repo is not None and head_commit(self._root / repo) != self._known_head(repo):
-                changed.add(path)
-        return changed
+            if (repo := self.innermost(path)) is not None:
+                found.setdefault(repo, []).append(path)
+        return found
 
     def innermost(self, path: str) -> str | None:
         """The innermost repo that holds ``path``; the senior root's own is ''. None where there is none."""

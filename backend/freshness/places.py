@@ -13,15 +13,18 @@ from backend.tree.repos import Repo
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import sources_path
 
+TIE = "context-vigilance.txt"
+"""The file in Chroma's folder that ties it to the index which filled it."""
+
 
 def index_path(root: Path) -> Path:
     """The index of ``root``."""
     return root / KIT_FOLDER / "index.sqlite"
 
 
-def chroma_path(root: Path) -> Path:
-    """Chroma's folder of ``root``."""
-    return root / KIT_FOLDER / "chroma"
+def chroma_path(root: Path, kit: str = KIT_FOLDER) -> Path:
+    """Chroma's folder of ``root``; ``kit``: the folder that holds it."""
+    return root / kit / "chroma"
 
 
 def new_index_path(root: Path) -> Path:

@@ -19,7 +19,7 @@ from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder, embedder_name, load_embedder
 from backend.freshness.index import Index, is_damaged, remove_index
 from backend.freshness.intake import Intake, Outcome
-from backend.freshness.manifest import manifests_stamp, write_manifests
+from backend.freshness.manifest import load_all_cards, manifests_stamp, write_manifests
 from backend.freshness.mirror import mirror
 from backend.freshness.places import (
     index_path,
@@ -28,13 +28,14 @@ from backend.freshness.places import (
     save_places,
     still_hold,
 )
+from backend.freshness.snapshot import forget_snapshot, load_snapshot, save_snapshot
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 from backend.schemas.sync import RoleReport, SyncReport
 from backend.tree.discovery import Tree, discover, look_at
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER, require_plain_kit
-from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources
+from backend.tree.sources import SourcesError, add_places, choices, dangling, gone, load_sources
 
 WALK_AGAIN = 3600.0
 """Seconds after which a quick sync walks the whole tree again in any case. Before that it does when a folder has changed in which
@@ -54,13 +55,14 @@ def silent(step: str, done: int, total: int) -> None:
 class Options(Struct, frozen=True, kw_only=True):
     """How to sync. ``quick``: look only into known document folders unless it is time to walk again; ``rebuild``: read,
     embed and store everything anew, beside the store in use; ``max_seconds``: stop between batches after so long, the next
-    run goes on.
+    run goes on; ``asked``: a query waits, so that a Chroma server gets little time.
     """
 
     quick: bool = False
     rebuild: bool = False
     roles: tuple[str, ...] = ROLES
     max_seconds: float = float("inf")
+    asked: bool = False
 
 
 def sync(
@@ -78,12 +80,20 @@ def sync(
     """
     started = time.monotonic()
     require_plain_kit(root)
+    if options.quick and options.roles == ROLES and not options.rebuild:
+        seen = load_snapshot(root, config)
+        recent = seen is not None and 0 <= now.timestamp() - seen.walked_at < WALK_AGAIN
+        if seen is not None and recent:
+            seconds = round(time.monotonic() - started, 3)
+            name = embedder_name(config.embedding)
+            return SyncReport(roles=seen.roles, seconds=seconds, embedder=name)
     lock = root / KIT_FOLDER / "writer.lock"
     with exclusive(
         lock,
         seconds=0,
         busy="another sync of this tree is at work; it will take in what has changed",
     ):
+        forget_snapshot(root)
         _clear_leftovers(root)
         tree, notes = look(root, config, now=now, quick=options.quick)
 
@@ -145,6 +155,10 @@ def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tre
         if not out_of_sight(path, tree.unreadable)
     ]
     notes += [
+        f"sources.md: {path} is not there, so its 'include: false' leaves nothing out; is it misspelt?"
+        for path in dangling(root, sources)
+    ]
+    notes += [
         f"{path or root}: could not be read; what the index has of it is kept"
         for path in tree.unreadable[:5]
     ]
@@ -190,19 +204,45 @@ class _Run:
         if self.options.rebuild and self.stopped:
             self.notes.append("the rebuild was stopped after its time; the store stays as it was")
         elif self.options.rebuild:
-            rebuild.take_place(self.root, self.config, self.index, self.step("storing"))
+            notes = notes + rebuild.take_place(
+                self.root, self.config, self.index, self.step("storing")
+            )
             self.write_manifests()
         else:
-            notes = notes + mirror(self.root, self.config, self.index, self.step("storing"))
+            notes = notes + mirror(
+                self.root,
+                self.config,
+                self.index,
+                self.step("storing"),
+                seconds=self.deadline - time.monotonic(),
+                asked=self.options.asked,
+                check=not self.options.quick,
+            )
             told = self.index.db.total_changes > before
             if told or self.index.fact("manifests") != manifests_stamp(self.root):
                 self.write_manifests()
+        roles = {role: self.role_report(role, changes, outcome) for role in self.options.roles}
+        self.keep_snapshot(roles)
         return SyncReport(
-            roles={role: self.role_report(role, changes, outcome) for role in self.options.roles},
+            roles=roles,
             seconds=round(time.monotonic() - started, 3),
             embedder=embedder_name(self.config.embedding),
             notes=(*notes, *self.notes),
         )
+
+    def keep_snapshot(self, roles: dict[str, RoleReport]) -> None:
+        """Where nothing is left to do, the next look may go by what this one saw."""
+        left = (
+            self.stopped
+            or tuple(roles) != ROLES
+            or any(report.failed for report in roles.values())
+            or not self.index.notes.empty()
+            or self.index.fact("erase")
+        )
+        if not left:
+            heads = Dating(self.root, self.tree.repos, self.index).heads()
+            cards = load_all_cards(self.root)
+            save_snapshot(self.root, self.config, self.tree, cards, roles, heads=heads)
 
     def write_manifests(self) -> None:
         write_manifests(self.root, self.index)

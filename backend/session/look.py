@@ -1,20 +1,21 @@
-"""The stat walk of a session's start: what differs on disk from what the last sync saw. No document is read whole."""
+"""What a session's start looks at: what differs on disk from what the last sync saw. No document is read whole."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from backend.catchup.nudge import Pending
+from backend.catchup.nudge import Card, Pending
 from backend.freshness.manifest import (
     Stamp,
     load_cards,
     load_passed_over_stamps,
     load_role_stamps,
 )
-from backend.freshness.places import Places, index_path, load_places, still_hold
+from backend.freshness.places import index_path, load_places, still_hold
+from backend.freshness.snapshot import is_handoff, load_snapshot
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
@@ -32,23 +33,34 @@ nothing: their cards are gone by until the sync has read them."""
 
 
 class Look(NamedTuple):
-    """What the walk found. ``changed`` counts documents that are new, different or gone; ``places`` None: never walked."""
+    """What there is. ``changed`` counts documents that are new, different or gone; ``repos`` None: never walked."""
 
-    cards: Mapping[str, ManifestEntry]
+    cards: Mapping[str, Card]
     entries: int
-    changed: int
-    pending: Mapping[str, Pending]
-    places: Places | None
-    stale: bool
+    handoffs: Mapping[str, ManifestEntry]
+    repos: Collection[str] | None
+    changed: int = 0
+    pending: Mapping[str, Pending] = {}
+    stale: bool = False
 
 
 def look(root: Path, config: Config, *, now: datetime) -> Look:
-    """Compare the known document folders with the manifests. ``stale``: a sync has something to do."""
+    """What is known of the tree, and how the disk differs from it. ``stale``: a sync has something to do."""
+    seen = load_snapshot(root, config)
+    if seen is None:
+        return _compare(root, config, now=now)
+    entries = seen.roles[CHANGELOG_ROLE].unchanged
+    stale = not 0 <= now.timestamp() - seen.walked_at < WALK_SECONDS
+    return Look(seen.documents, entries, seen.handoffs, seen.repos, stale=stale)
+
+
+def _compare(root: Path, config: Config, *, now: datetime) -> Look:
+    """Compare the known document folders with the manifests."""
     cards = load_cards(root, CORPUS_ROLE)
     others = load_role_stamps(root, CHANGELOG_ROLE)
     places = load_places(root)
     if places is None or not index_path(root).is_file():
-        return Look(cards, len(others), 0, {}, None, stale=True)
+        return Look(cards, len(others), _handoffs(cards), None, stale=True)
     tree = look_at(root, config, places.places, places.repos, places.choices)
     known: dict[str, Stamp | ManifestEntry] = {
         **load_passed_over_stamps(root),
@@ -59,14 +71,21 @@ def look(root: Path, config: Config, *, now: datetime) -> Look:
     gone = [path for path in known if path not in tree.files and not _hidden(path, tree)]
     walked_long_ago = not 0 <= now.timestamp() - places.walked_at < WALK_SECONDS
     changed = len(different) + len(gone)
+    if gone:
+        cards = {path: card for path, card in cards.items() if path in tree.files}
     return Look(
-        {path: card for path, card in cards.items() if path in tree.files} if gone else cards,
+        cards,
         len(others),
+        _handoffs(cards),
+        places.repos,
         changed,
         _pending(root, different, now),
-        places,
         stale=changed > 0 or walked_long_ago or not still_hold(root, config, places),
     )
+
+
+def _handoffs(cards: Mapping[str, ManifestEntry]) -> dict[str, ManifestEntry]:
+    return {path: card for path, card in cards.items() if is_handoff(card)}
 
 
 def _differs(file: FoundFile, known: Stamp | ManifestEntry | None) -> bool:

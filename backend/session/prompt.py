@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from backend.session import words
 from backend.session.event import Event, settle
 from backend.session.journal import Journal
+from backend.session.opening import open_tree
 from backend.session.references import find_references
 from backend.session.state import Kickoff, SessionState, load_state, save_state
-from backend.tree.config import load_config
-from backend.tree.root import applicability, find_root
 
 _SMALL_TALK = frozenset(
     "hi hello hey hiya yo there again morning afternoon evening good day thanks thank you thx cheers ok okay k yes yep no nope "
@@ -35,18 +34,14 @@ def user_prompt(
     event: Event, *, started: float, verbose: bool, journal: list[Journal]
 ) -> dict[str, Any] | None:
     """The answer to a prompt of an attended session whose first real prompt has not been dealt with yet; None to say nothing."""
-    folder = Path(event.cwd)
-    root = find_root(folder)
-    if root is None:
+    opened = open_tree(
+        event, "user-prompt", started=started, verbose=verbose, journal=journal, keeps_record=False
+    )
+    if opened is None:
         return None
-    own = Journal(root, "user-prompt", started=started, log=verbose, keeps_record=False)
-    journal.append(own)
-    config = load_config(root)
-    own.log = verbose or config.log == "on"
-    if not applicability(folder, root, config).applicable:
-        return None
+    root, config, own = opened
     prompt = event.text("prompt")
-    found = find_references(prompt, root, folder)
+    found = find_references(prompt, root, Path(event.cwd))
     if not found.any and is_trivial(prompt):
         return None
     asks = not found.any and config.kickoff == "on"

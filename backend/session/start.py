@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -10,7 +11,6 @@ from typing import Any
 
 from backend.catchup.nudge import Delta, delta, nudge_text, should_nudge
 from backend.errors import CvError
-from backend.freshness.places import Places
 from backend.schemas.config import Config
 from backend.session import words
 from backend.session.background import start_sync
@@ -18,6 +18,7 @@ from backend.session.event import Event, attended, home, session_folder, settle
 from backend.session.journal import Journal, tree_folder, trouble
 from backend.session.last_session import move_last_session
 from backend.session.look import Look, look
+from backend.session.opening import open_tree
 from backend.session.state import (
     SessionState,
     before_clear,
@@ -27,10 +28,8 @@ from backend.session.state import (
     prune_sessions,
     save_state,
 )
-from backend.tree.config import load_config
-from backend.tree.discovery import Tree
+from backend.tree.discovery import slug_of
 from backend.tree.files import write_if_changed
-from backend.tree.root import applicability, find_root
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
 
@@ -39,19 +38,13 @@ def session_start(
     event: Event, *, started: float, verbose: bool, journal: list[Journal]
 ) -> dict[str, Any] | None:
     """The answer for one start; None to say nothing. ``journal`` receives the run's journal as soon as there is a tree."""
-    folder = Path(event.cwd)
-    root = find_root(folder)
-    if root is None:
-        return None
-    own = Journal(root, "session-start", started=started, log=verbose, keeps_record=True)
-    journal.append(own)
-    config = load_config(root)
-    own.log = verbose or config.log == "on"
     source = event.text("source") or "startup"
-    if source not in SOURCES or not applicability(folder, root, config).applicable:
+    opened = open_tree(
+        event, "session-start", started=started, verbose=verbose, journal=journal, keeps_record=True
+    )
+    if opened is None or source not in SOURCES or _is_replaced():
         return None
-    if _is_replaced():
-        return None
+    root, config, own = opened
     _remember_launcher()
     if event.session_id and not claim(
         Path(session_folder(event.session_id)), _claim_name(source, event.text("prompt_id"))
@@ -146,7 +139,7 @@ class _Start:
         return _context(words.again_context(self.root, state, after=after))
 
     def context(self, found: Look, nudge: str) -> dict[str, Any]:
-        repo = repo_at_hand(self.root, Path(self.event.cwd), found.places)
+        repo = repo_at_hand(self.root, Path(self.event.cwd), found.repos)
         return _context(
             words.start_context(
                 self.root, self.config, found, repo=repo, nudge=nudge, attended=self.attended
@@ -168,12 +161,12 @@ class _Start:
                 save_state(self.event.session_id, state)
 
 
-def repo_at_hand(root: Path, folder: Path, places: Places | None) -> str:
+def repo_at_hand(root: Path, folder: Path, repos: Collection[str] | None) -> str:
     """The slug of the repo that ``folder`` lies in."""
     relative = PurePosixPath(folder.resolve().relative_to(root).as_posix())
     if relative == PurePosixPath("."):
         return root.name
-    return Tree(repos=dict(places.repos) if places else {}).slug(f"{relative}/x", root)
+    return slug_of(f"{relative}/x", repos or (), root)
 
 
 def _is_replaced() -> bool:

@@ -127,8 +127,8 @@ def newest_handoff(found: Look, root: Path, repo: str) -> tuple[str, ManifestEnt
     """The newest document below ``handoffs/`` of the repo at hand; at the senior root itself, of all."""
     handoffs = [
         (card.modified_at, path, card)
-        for path, card in found.cards.items()
-        if card.kind.casefold() in ("handoffs", "handoff") and repo in (card.repo, root.name)
+        for path, card in found.handoffs.items()
+        if repo in (card.repo, root.name)
     ]
     if not handoffs:
         return None
@@ -137,7 +137,7 @@ def newest_handoff(found: Look, root: Path, repo: str) -> tuple[str, ManifestEnt
 
 
 def _freshness(found: Look) -> str:
-    if found.places is None:
+    if found.repos is None:
         return "Index: none yet, or to be looked through anew; a sync has been started in the background."
     counts = f"Index: {len(found.cards):,} documents, {found.entries:,} changelog entries"
     if found.changed:

@@ -6,8 +6,9 @@ The rules are SPEC's section 4. Nothing is opened here; a file costs its directo
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
@@ -61,6 +62,7 @@ class Place(Struct, frozen=True):
 class Tree(Struct):
     """What the walk found. ``skipped`` counts files (or links, or folders) per role and reason; ``unreadable`` lists folders
     that could not be listed: what was known below them is not gone, only out of sight. ``dismissed``: folders with a marker.
+    ``folders``: those of documents that were listed, with their mtimes; ``dangling``: links in them that lead nowhere.
     """
 
     files: dict[str, FoundFile] = field(default_factory=dict)
@@ -71,13 +73,12 @@ class Tree(Struct):
     )
     unreadable: list[str] = field(default_factory=list)
     dismissed: list[str] = field(default_factory=list)
+    folders: dict[str, float] = field(default_factory=dict)
+    dangling: list[str] = field(default_factory=list)
 
     def slug(self, path: str, root: Path) -> str:
-        """The slug of the repo that ``path`` belongs to; documents of the root itself stand under the root's own name."""
-        first = path.split("/", 1)[0]
-        if role_of(first) is not None and first not in self.repos:
-            return root.name
-        return repo_slug(path, self.repos, root.name)
+        """The slug of the repo that ``path`` belongs to."""
+        return slug_of(path, self.repos, root)
 
 
 class Choices(Struct, frozen=True):
@@ -113,6 +114,14 @@ def look_at(
     return walk.run([start for place in outermost if (start := walk.start_at(place))])
 
 
+def slug_of(path: str, repos: Container[str], root: Path) -> str:
+    """The slug of the repo of ``repos`` that ``path`` belongs to; documents of the root itself stand under its own name."""
+    first = path.split("/", 1)[0]
+    if role_of(first) is not None and first not in repos:
+        return root.name
+    return repo_slug(path, repos, root.name)
+
+
 def role_of(name: str) -> str | None:
     """The role that a folder's name announces, or None: ``context-v``; ``changelog``, ``changelogs``, ``changelog--code``."""
     folded = name.casefold()
@@ -121,6 +130,16 @@ def role_of(name: str) -> str | None:
     if folded in ("changelog", "changelogs") or folded.startswith("changelog--"):
         return CHANGELOG_ROLE
     return None
+
+
+def settled_mtime(folder: str) -> float:
+    """A folder's mtime, from which on its entries are known; -1 where it has just moved, and may do so again without showing it.
+
+    A system's clock for files ticks every some milliseconds; where it shows no fractions, every two seconds (FAT).
+    """
+    mtime = os.stat(folder).st_mtime
+    tick = 2.0 if mtime == int(mtime) else 0.05
+    return mtime if time.time() - mtime > tick else -1.0
 
 
 def is_markdown(name: str) -> bool:
@@ -182,8 +201,11 @@ class _Walk:
 
     def list_folder(self, folder: _Folder) -> Iterator[_Folder]:
         """Take in the files of one folder; yield the folders below it that are worth a look."""
+        full = os.path.join(self.top, folder.path)
         try:
-            with os.scandir(os.path.join(self.top, folder.path)) as listing:
+            if folder.place is not None:
+                self.tree.folders[folder.path] = settled_mtime(full)
+            with os.scandir(full) as listing:
                 entries = {entry.name: entry for entry in listing}
         except FileNotFoundError:
             return  # gone since its parent was listed
@@ -288,6 +310,7 @@ class _Walk:
                 self.skip(place, "symlink out of the tree")
             elif not os.path.exists(real):
                 self.skip(place, "dangling symlink")
+                self.tree.dangling.append(path)
             else:
                 target = PurePosixPath(Path(os.path.relpath(real, real_root)).as_posix())
                 if self.out_of_bounds(target):

@@ -122,6 +122,7 @@ def test_wrong_arguments_end_2_and_say_which(
 
 
 def test_a_busy_writer_ends_4_and_queries_still_answer(cv: Any, tree: Any) -> None:
+    os.utime(tree.path("mill/context-v/specs/Wheel.md"))  # or there would be nothing to refresh
     with exclusive(tree.path(".context-vigilance/writer.lock"), seconds=0, busy=""):
         done = cv("sync")
         assert (done.code, done.out) == (4, "")
@@ -197,6 +198,7 @@ def test_a_store_that_cannot_be_written_to_still_answers(
 ) -> None:
     """A tree of someone else, or a read-only disk: ``sync`` ends 1 with a line, queries answer from what is there."""
     kit = tree.path(".context-vigilance")
+    os.utime(tree.path("mill/context-v/specs/Wheel.md"))  # or there would be nothing to refresh
     permit(kit, folders=0o555, files=0o444)
     elsewhere = {"HOME": "/nonexistent", "CV_HOME": "/nonexistent/cv"}
     try:

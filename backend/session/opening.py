@@ -1,0 +1,45 @@
+"""What every hook begins with: the tree that its folder lies in, if the kit applies there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from backend.schemas.config import Config
+from backend.session.event import Event
+from backend.session.journal import Journal
+from backend.tree.config import load_config
+from backend.tree.root import applicability, find_root
+
+
+class Opened(NamedTuple):
+    """The tree at hand."""
+
+    root: Path
+    config: Config
+    journal: Journal
+
+
+def open_tree(
+    event: Event,
+    name: str,
+    *,
+    started: float,
+    verbose: bool,
+    journal: list[Journal],
+    keeps_record: bool,
+) -> Opened | None:
+    """The tree of ``event``; None where the kit does not apply. ``journal`` receives the run's as soon as there is a tree, so
+    that a failure from then on is noted. Raises ``CvError`` for a broken config.
+    """
+    folder = Path(event.cwd)
+    root = find_root(folder)
+    if root is None:
+        return None
+    own = Journal(root, name, started=started, log=verbose, keeps_record=keeps_record)
+    journal.append(own)
+    config = load_config(root)
+    own.log = verbose or config.log == "on"
+    if not applicability(folder, root, config).applicable:
+        return None
+    return Opened(root, config, own)

@@ -1,0 +1,123 @@
+"""A sync that finds nothing to do costs a stat for each folder and file; whatever changes is seen all the same."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from organisation import MARKER
+
+from backend.freshness.intake import LARGEST_FILE
+from backend.freshness.snapshot import load_snapshot
+from backend.tree.config import load_config, set_key
+
+NOTE = "ai-labs/context-v/notes/Ferry.md"
+
+
+@pytest.fixture
+def at_rest(site: Any) -> Any:
+    """A synced tree whose folders have not moved for long, as those of yesterday."""
+    site.repo("ai-labs")
+    site.document(NOTE, "## Ferry\n\nIt crosses twice a day.", day=None)
+    site.document("ai-labs/context-v/notes/Kiln.md")
+    site.document("ai-labs/changelog/2025-04-01.md")
+    site.document("site/context-v/specs/Jetty.md")
+    site.path("site/context-v/specs/Later.md").symlink_to(site.path("not-yet.md"))
+    site.commit("ai-labs", "2025-03-10")
+    for folder, _, _ in os.walk(site.root):
+        os.utime(folder, (1_700_000_000, 1_700_000_000))
+    site.sync()
+    return site
+
+
+def seen(site: Any) -> Any:
+    return load_snapshot(site.root, load_config(site.root))
+
+
+def test_nothing_changed_is_told_without_index_and_lock(at_rest: Any) -> None:
+    whole = at_rest.sync()
+    assert seen(at_rest) is not None
+    index = at_rest.kit / "index.sqlite"
+    data = index.read_bytes()
+    index.write_bytes(b"not looked into")
+
+    quick = at_rest.sync(quick=True)
+
+    assert quick.roles == whole.roles
+    index.write_bytes(data)
+
+
+def touch_same_size(site: Any) -> None:
+    path = site.path(NOTE)
+    path.write_bytes(path.read_bytes().replace(b"twice", b"never"))
+
+
+def move_the_repo(site: Any) -> None:
+    site.path("ai-labs/notes.txt").write_text("another commit")
+    site.commit("ai-labs", "2025-03-20")
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "edited, same size": touch_same_size,
+    "new": lambda site: site.document("ai-labs/context-v/notes/New.md"),
+    "new in a new folder": lambda site: site.document("ai-labs/context-v/plans/deep/New.md"),
+    "new documents folder": lambda site: site.document("site/web/context-v/New.md"),
+    "new repo": lambda site: site.document("later/context-v/New.md"),
+    "gone": lambda site: site.path(NOTE).unlink(),
+    "gone folder": lambda site: shutil.rmtree(site.path("site/context-v/specs")),
+    "renamed": lambda site: site.path(NOTE).rename(site.path(NOTE).with_name("Boat.md")),
+    "entry edited": lambda site: site.document(
+        "ai-labs/changelog/2025-04-01.md", "## More\n\nAnd more."
+    ),
+    "marker": lambda site: site.write(f"site/{MARKER}", ""),
+    "marker deep": lambda site: site.write(f"ai-labs/context-v/notes/{MARKER}", ""),
+    "the target of a dangling link": lambda site: site.document("not-yet.md"),
+    "another commit": move_the_repo,
+    "sources.md": lambda site: (site.kit / "sources.md").write_text("---\nsources: []\n---\n"),
+    "a manifest": lambda site: (site.kit / "manifests/changelog-corpus.json").write_text("{}"),
+    "Chroma gone": lambda site: shutil.rmtree(site.kit / "chroma"),
+    "a part of Chroma gone": lambda site: shutil.rmtree(
+        next(path for path in (site.kit / "chroma").iterdir() if path.is_dir())
+    ),
+    "index gone": lambda site: (site.kit / "index.sqlite").unlink(),
+    "collection's name": lambda site: set_key(
+        site.root, "collections.changelog_corpus", "entries"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_is_seen(at_rest: Any, change: str) -> None:
+    assert seen(at_rest) is not None
+
+    CHANGES[change](at_rest)
+
+    assert seen(at_rest) is None
+    at_rest.sync(quick=True)
+    at_rest.check()
+
+
+def test_a_folder_that_moved_at_the_moment_it_was_listed_is_listed_again(at_rest: Any) -> None:
+    folder = at_rest.path("ai-labs/context-v/notes")
+    at_rest.document("ai-labs/context-v/notes/New.md")
+    ahead = 4_000_000_000.5  # a clock that runs ahead: whatever comes next may not move it
+    os.utime(folder, (ahead, ahead))
+    at_rest.sync(quick=True)
+    at_rest.document("ai-labs/context-v/notes/Newer.md")
+    os.utime(folder, (ahead, ahead))
+
+    assert seen(at_rest) is None
+    assert at_rest.sync(quick=True).roles["context-vigilance-corpus"].indexed == 1
+
+
+def test_a_file_that_fails_is_tried_again(at_rest: Any) -> None:
+    large = at_rest.document("ai-labs/context-v/notes/New.md")
+    os.truncate(large, LARGEST_FILE + 1)
+
+    for _ in range(2):
+        (failure,) = at_rest.sync(quick=True).roles["context-vigilance-corpus"].failed
+        assert failure.path == "ai-labs/context-v/notes/New.md"
+    assert seen(at_rest) is None
