@@ -35,6 +35,8 @@ def embedder_name(embedding: Embedding) -> str:
     """The name of the embedder that ``embedding`` asks for, without loading it."""
     if embedding.name == "static":
         return "static-" + _static_version()
+    if embedding.name == "minilm":
+        return "minilm-windows"  # plain "minilm" was a chunk's first 256 word pieces
     if not embedding.options:
         return embedding.name
     return f"{embedding.name} {msgspec.json.encode(embedding.options, order='sorted').decode()}"
@@ -71,6 +73,8 @@ class _FromChroma:
     def __init__(self, name: str, embedding: Embedding) -> None:
         self.name = name
         self._function = chroma_function(embedding)
+        if embedding.name == "minilm":
+            self._function = _reading_all(self._function)
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         import numpy as np
@@ -85,6 +89,16 @@ class _FromChroma:
             ) from error
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))
+
+
+def _reading_all(minilm: Any) -> Any:
+    """all-MiniLM-L6-v2, made to read texts to their end. Its tokenizer is BERT's uncased one, as the static table's."""
+    from tokenizers import Tokenizer
+
+    from backend.freshness.static_model import MODEL_FOLDER
+    from backend.freshness.windows import InWindows
+
+    return InWindows(minilm, Tokenizer.from_file(str(MODEL_FOLDER / "tokenizer.json")))
 
 
 def chroma_function(embedding: Embedding) -> Any:

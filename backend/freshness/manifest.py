@@ -64,7 +64,7 @@ def load_passed_over_stamps(root: Path) -> dict[str, Stamp]:
 
 def write_manifests(root: Path, index: Index) -> None:
     """Write the manifests anew from ``index``: the documents that Chroma has, nothing that it still lacks."""
-    unfinished = index.notes.paths_to_mirror()
+    unfinished = index.notes.unfinished()
     copies = index.all_copies()
     for role in ROLES:
         lines = []

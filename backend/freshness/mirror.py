@@ -1,4 +1,7 @@
-"""Bringing Chroma in line with the index. Interrupted anywhere, the next run does what is left, from the index's own notes."""
+"""Bringing Chroma in line with the index. Interrupted anywhere, the next run does what is left, from the index's own notes.
+
+Here for the Chroma in the tree's own folder; ``telling`` does it for a team's server.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.freshness.index import Index
-from backend.freshness.notes import StoredChunk, StoredDocument
+from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, new_chroma_path
-from backend.freshness.store import Store, StoreError, discard, writing
+from backend.freshness.records import LocalStore, StoreError
+from backend.freshness.store import discard, writing
+from backend.freshness.telling import tell
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 
@@ -22,12 +27,26 @@ Progress = Callable[[int, int], None]
 """Called with the number of documents done and the number of all."""
 
 
-def mirror(root: Path, config: Config, index: Index, progress: Progress) -> list[str]:
-    """Tell Chroma what ``index`` has noted for it. Returns notes for the report.
+def mirror(
+    root: Path,
+    config: Config,
+    index: Index,
+    progress: Progress,
+    *,
+    seconds: float = float("inf"),
+    asked: bool = False,
+    check: bool = True,
+) -> list[str]:
+    """Tell Chroma what ``index`` has noted for it. Returns notes for the report. ``seconds``, ``asked``, ``check``: for a server,
+    as in ``tell``.
 
     A store that is missing, foreign (another index wrote it) or refuses an operation is made anew from the index, vectors
     included: nothing is read or embedded again. Raises ``StoreError`` when that fails too.
     """
+    if config.chroma.mode != "persistent":
+        return tell(root, config, index, progress, seconds=seconds, asked=asked, check=check)
+    if index.fact("server"):
+        index.set_fact("server", "")
     whole = _token(root) == index.fact("chroma") != "" and index.fact("names") == _names(config)
     if whole and index.notes.empty() and not index.fact("erase"):
         return []
@@ -86,7 +105,7 @@ def _rebuild(
     index.set_fact("chroma", token)
 
 
-def _apply(store: Store, index: Index, progress: Progress) -> None:
+def _apply(store: LocalStore, index: Index, progress: Progress) -> None:
     for role in ROLES:
         if ids := index.notes.to_drop(role):
             store.delete(role, ids)
@@ -111,7 +130,9 @@ def _apply(store: Store, index: Index, progress: Progress) -> None:
             progress(count, len(todo))
 
 
-def _upsert(store: Store, role: str, rows: list[tuple[StoredDocument, StoredChunk, Any]]) -> None:
+def _upsert(
+    store: LocalStore, role: str, rows: list[tuple[StoredDocument, StoredChunk, Any]]
+) -> None:
     import numpy as np
 
     if rows:
@@ -122,23 +143,6 @@ def _upsert(store: Store, role: str, rows: list[tuple[StoredDocument, StoredChun
             np.stack([vector for _, _, vector in rows]),
             [metadata(document, chunk) for document, chunk, _ in rows],
         )
-
-
-def metadata(document: StoredDocument, chunk: StoredChunk) -> dict[str, Any]:
-    """What a chunk carries in Chroma. Every key is always given, None where there is nothing: an upsert merges, so that a
-    key left out would keep its old value.
-    """
-    return {
-        "source_path": document.path,
-        "source_repo_slug": document.entry.repo,
-        "role": document.role,
-        "kind": document.entry.kind,
-        "chunk_index": chunk.idx,
-        "heading": chunk.heading or None,
-        "modified_at": document.entry.modified_at,
-        "ingested_at": document.entry.ingested_at,
-        **document.fields,
-    }
 
 
 def _names(config: Config) -> str:

@@ -35,6 +35,23 @@ class StoredDocument(Struct, frozen=True):
     fields: dict[str, Any]
 
 
+def metadata(document: StoredDocument, chunk: StoredChunk) -> dict[str, Any]:
+    """What a chunk carries in Chroma. Every key is always given, None where there is nothing: an upsert merges, so that a
+    key left out would keep its old value.
+    """
+    return {
+        "source_path": document.path,
+        "source_repo_slug": document.entry.repo,
+        "role": document.role,
+        "kind": document.entry.kind,
+        "chunk_index": chunk.idx,
+        "heading": chunk.heading or None,
+        "modified_at": document.entry.modified_at,
+        "ingested_at": document.entry.ingested_at,
+        **document.fields,
+    }
+
+
 class Notes:
     """The tables ``to_drop`` (ids) and ``to_mirror`` (documents, by number) of an open index."""
 
@@ -60,8 +77,13 @@ class Notes:
         rows = self.db.execute("SELECT document FROM to_mirror ORDER BY document")
         return [row[0] for row in rows]
 
-    def paths_to_mirror(self) -> set[str]:
-        """The same, as paths."""
+    def unfinished(self) -> set[str]:
+        """Paths of documents that queries don't find as they should yet. None where Chroma is on a server: for what that lacks
+        there is the index.
+        """
+        query = "SELECT 1 FROM meta WHERE key = 'server' AND value != ''"
+        if self.db.execute(query).fetchone():
+            return set()
         rows = self.db.execute("SELECT path FROM to_mirror JOIN document ON id = document")
         return {row[0] for row in rows}
 
@@ -69,10 +91,19 @@ class Notes:
         """Strike out what has been written."""
         self.db.executemany("DELETE FROM to_mirror WHERE document = ?", [(d,) for d in documents])
 
+    def all_again(self) -> None:
+        """Note that every document has to go to Chroma, beside what is to leave it."""
+        self.db.execute("INSERT OR IGNORE INTO to_mirror SELECT id FROM document")
+
+    def nothing(self) -> None:
+        """Strike out everything: there is nobody to tell."""
+        self.db.execute("DELETE FROM to_drop")
+        self.db.execute("DELETE FROM to_mirror")
+
     def everything(self) -> None:
         """Note that all has to go to Chroma anew, and that nothing is left to drop there."""
         self.db.execute("DELETE FROM to_drop")
-        self.db.execute("INSERT OR IGNORE INTO to_mirror SELECT id FROM document")
+        self.all_again()
 
     def stored(
         self, number: int

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from backend.freshness.index import Index, is_damaged, remove_index
-from backend.freshness.mirror import mirror_beside
+from backend.freshness.mirror import mirror, mirror_beside
 from backend.freshness.places import (
     chroma_path,
     index_path,
@@ -22,6 +22,7 @@ from backend.freshness.places import (
     old_chroma_path,
 )
 from backend.freshness.store import alone
+from backend.freshness.telling import carry_debts
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 
@@ -66,8 +67,18 @@ def _forget(index: Index, roles: tuple[str, ...]) -> None:
 
 def take_place(
     root: Path, config: Config, index: Index, progress: Callable[[int, int], None]
-) -> None:
-    """Fill Chroma's new folder from ``index``, the one made beside; then swap both. ``index`` is then the one in use."""
+) -> list[str]:
+    """Fill Chroma's new folder from ``index``, the one made beside; then swap both. ``index`` is then the one in use.
+
+    Where Chroma is on a server only the index is swapped, and the server is told of everything. Returns notes for the report.
+    """
+    if config.chroma.mode != "persistent":
+        carry_debts(root, index)
+        live = _swapped_index(root, index)
+        index.close()
+        index.db = live.db
+        clear(root)
+        return mirror(root, config, index, progress)
     mirror_beside(root, config, index, progress)
     with alone(root):
         live = _swapped_index(root, index)
@@ -78,6 +89,7 @@ def take_place(
     index.close()
     index.db = live.db
     clear(root)
+    return []
 
 
 def _swapped_index(root: Path, index: Index) -> Index:

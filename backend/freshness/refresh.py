@@ -22,7 +22,7 @@ class Freshness(Struct, frozen=True):
 def refresh(root: Path, config: Config, *, now: datetime) -> Freshness:
     """Sync what has changed. Never raises: what can't be refreshed is answered from the last state, and said."""
     try:
-        report = sync(root, config, now=now, options=Options(quick=True))
+        report = sync(root, config, now=now, options=Options(quick=True, asked=True))
     except Busy:
         return Freshness(False, ("another sync is at work: this is what was known before it",))
     except CvError as error:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from backend.freshness.changes import out_of_sight
 from backend.freshness.embedder import embedder_name
+from backend.freshness.guarded import address
 from backend.freshness.index import Index
 from backend.freshness.manifest import Stamp, load_all_cards, load_cards, load_stamps
 from backend.freshness.places import chroma_path, index_path
@@ -24,6 +25,7 @@ from backend.schemas.status import RepoBehind, RoleStatus, Status
 from backend.schemas.sync import Failure
 from backend.tree.config import unknown_keys
 from backend.tree.discovery import Tree, discover
+from backend.tree.home import is_approved
 from backend.tree.root import applicability
 from backend.tree.sources import choices, load_sources
 
@@ -108,10 +110,26 @@ def make_status(root: Path, config: Config, *, folder: Path, now: datetime) -> S
         documents=_by_status(cards),
         superseded=tuple(superseded_alone(root)),
         failed=tuple(unreadable(root, tree, behind)),
+        server=_server(root, config),
         notes=tuple(
             f"config.json: unknown key {key}; kept, without effect" for key in unknown_keys(root)
         ),
     )
+
+
+def _server(root: Path, config: Config) -> str:
+    """The server that Chroma runs on, and what there is to know of it without asking it."""
+    chroma = config.chroma
+    if chroma.mode == "persistent":
+        return ""
+    if not is_approved(root, chroma):
+        return f"{address(chroma)}, not used: nobody on this machine has chosen it"
+    index = Index.for_reading(index_path(root))
+    if index is None:
+        return address(chroma)
+    with index:
+        waiting = len(index.notes.to_mirror())
+    return address(chroma) + (f", still to be told of documents: {waiting}" if waiting else "")
 
 
 def unreadable(root: Path, tree: Tree, behind: Mapping[str, Pending]) -> list[Failure]:

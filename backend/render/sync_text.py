@@ -110,6 +110,7 @@ def status_text(status: Status) -> str:
     lines.append(_row("nudge", status.nudge.state + (f", muted until {muted}" if muted else "")))
     lines.append(_row("embedder", status.embedder))
     lines.append(_row("store", f"{status.store_bytes / 1024**2:.1f} MB"))
+    lines += [_row("server", single_line(status.server, 400))] if status.server else []
     lines += [f"note: {note}" for note in status.notes]
     return "\n".join(lines)
 

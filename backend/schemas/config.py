@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 
 OnOff = Literal["on", "off"]
+
+_HOST = r"\A([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])\Z"
+"""A name or an address alone, an IPv6 one in brackets: no ``http://``, no user, no path."""
+
+_SCOPE = r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,511}\Z"
+"""What may stand in the path of a server's address."""
+
+_VARIABLE = r"\A[A-Z_][A-Z0-9_]*\Z"
+"""The name of an environment variable, in capitals, so that a token pasted by mistake is seldom taken for one."""
 
 
 class Collections(Struct, frozen=True, kw_only=True):
@@ -49,10 +58,32 @@ class Embedding(Struct, frozen=True, kw_only=True):
     api_key_env: str | None = None
 
 
-class Chroma(Struct, frozen=True, kw_only=True):
-    """Where Chroma runs."""
+class Reranker(Struct, frozen=True, kw_only=True):
+    """A server that re-orders the first ``top`` files of ``cv find``: ``http`` takes ``documents`` as Cohere, Jina, vLLM and
+    llama.cpp do, ``tei`` takes ``texts`` as text-embeddings-inference does. ``url``: the full address of its rerank call.
+    """
 
-    mode: Literal["persistent"] = "persistent"
+    name: Literal["off", "http", "tei"] = "off"
+    url: str = ""
+    model: str = ""
+    api_key_env: Annotated[str, Meta(pattern=_VARIABLE)] | None = None
+    top: int = 30
+    max_seconds: float = 5.0
+
+
+class Chroma(Struct, frozen=True, kw_only=True):
+    """Where Chroma runs: ``persistent``, in the tree's own folder; ``http``, a server at ``host`` and ``port``; ``cloud``, Chroma
+    Cloud, which knows its own address. ``tenant``, ``database``: None is Chroma's default (Cloud: what the key belongs to).
+    ``token_env`` names the environment variable that holds the token; the token itself stands nowhere.
+    """
+
+    mode: Literal["persistent", "http", "cloud"] = "persistent"
+    host: Annotated[str, Meta(pattern=_HOST)] = "localhost"
+    port: Annotated[int, Meta(ge=1, le=65535)] = 8000
+    ssl: bool = False
+    tenant: Annotated[str, Meta(pattern=_SCOPE)] | None = None
+    database: Annotated[str, Meta(pattern=_SCOPE)] | None = None
+    token_env: Annotated[str, Meta(pattern=_VARIABLE)] | None = None
 
 
 class Discovery(Struct, frozen=True, kw_only=True):
@@ -80,6 +111,7 @@ class Config(Struct, frozen=True, kw_only=True):
     kickoff: OnOff = "on"
     catch_up: CatchUp = field(default_factory=CatchUp)
     embedding: Embedding = field(default_factory=Embedding)
+    reranker: Reranker = field(default_factory=Reranker)
     chroma: Chroma = field(default_factory=Chroma)
     discovery: Discovery = field(default_factory=Discovery)
     sync: Sync = field(default_factory=Sync)

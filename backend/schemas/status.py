@@ -46,7 +46,8 @@ class LastSync(Struct, frozen=True, kw_only=True):
 class Status(Struct, frozen=True, kw_only=True):
     """What ``cv status`` answers. ``repos``: only those that are behind. ``documents``: status, as most documents of it spell
     it ('' for those that name none), to how many have it, both roles together. ``superseded``: documents that say they are
-    superseded while nothing in the index takes their place. ``failed``: files that can't be read now.
+    superseded while nothing in the index takes their place. ``failed``: files that can't be read now. ``server``: where Chroma
+    runs, '' for the tree's own folder.
     """
 
     senior_root: str
@@ -64,4 +65,5 @@ class Status(Struct, frozen=True, kw_only=True):
     superseded: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
     working_set: tuple[str, ...] = ()
+    server: str = ""
     notes: tuple[str, ...] = ()

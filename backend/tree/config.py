@@ -19,6 +19,7 @@ from backend.schemas.config import Collections, Config
 from backend.tree.config_keys import KEYS
 from backend.tree.files import write_atomic
 from backend.tree.root import KIT_FOLDER
+from backend.tree.window import is_window
 
 _COLLECTION_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,510}[a-zA-Z0-9]")
 """What Chroma takes as a name (its own error message says so): 3 to 512 of these, letter or digit at both ends."""
@@ -28,10 +29,13 @@ _LEAST = {
     "nudge.after_days": 0,
     "nudge.after_files": 0,
     "catch_up.max_files": 1,
+    "reranker.top": 2,
+    "reranker.max_seconds": 0,
     "sync.max_seconds": 0,
     "sync.max_memory_mb": 100,
 }
-_WINDOW = re.compile(r"0*[1-9][0-9]{0,3}[dwmy]", re.IGNORECASE)
+_UNSHOWN = {"chroma.token_env"}
+"""Keys whose wrong value is not repeated: it may be the secret itself, pasted where its name belongs."""
 
 
 class ConfigError(CvError):
@@ -211,7 +215,7 @@ def _typed(raw: dict[str, Any], root: Path) -> Config:
             raise ConfigError(
                 f"config.json: {key}: expected {KEYS[key].expected}, got {_shown(value)}"
             )
-    if not _WINDOW.fullmatch(config.catch_up.window):
+    if not is_window(config.catch_up.window):
         raise ConfigError(
             f"config.json: catch_up.window: expected {KEYS['catch_up.window'].expected}, got {_shown(config.catch_up.window)}"
         )
@@ -250,7 +254,8 @@ def _explain(error: msgspec.ValidationError, raw: dict[str, Any]) -> str:
     for part in key.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     expected = KEYS[key].expected if key in KEYS else "an object"
-    return f"config.json: {key or 'top level'}: expected {expected}, got {_shown(value)}"
+    got = "something else" if key in _UNSHOWN else _shown(value)
+    return f"config.json: {key or 'top level'}: expected {expected}, got {got}"
 
 
 def _unknown(key: str) -> UsageError:

@@ -56,7 +56,37 @@ KEYS: dict[str, Key] = {
     "embedding.api_key_env": Key(
         "null or a variable's name", "the environment variable that holds its key"
     ),
-    "chroma.mode": Key('"persistent"', "where Chroma runs: in the tree's own folder"),
+    "reranker.name": Key(
+        '"off", "http" or "tei"',
+        "whether a server re-orders the first files, and in which form it is asked",
+    ),
+    "reranker.url": Key(
+        "a full address", "its rerank call, such as http://localhost:8080/v1/rerank"
+    ),
+    "reranker.model": Key("a model's name", "which model it is to use, where it has several"),
+    "reranker.api_key_env": Key(
+        "null or the name of an environment variable, in capitals; never the key itself",
+        "the variable that holds its key",
+    ),
+    "reranker.top": Key("a whole number, 2 or more", "how many files it re-orders"),
+    "reranker.max_seconds": Key(
+        "a number of seconds, 0 or more", "how long it may take; then the order is as without it"
+    ),
+    "chroma.mode": Key(
+        '"persistent", "http" or "cloud"',
+        "where Chroma runs: in the tree's own folder, on a server, in Chroma Cloud (docs/server.md)",
+    ),
+    "chroma.host": Key(
+        "a host's name or address, without http:// and without a port", "the server (http)"
+    ),
+    "chroma.port": Key("a whole number from 1 to 65535", "its port (http)"),
+    "chroma.ssl": Key("true or false", "whether it is reached by https (http)"),
+    "chroma.tenant": Key("null or a tenant's name", "the tenant on the server (http, cloud)"),
+    "chroma.database": Key("null or a database's name", "the database on it (http, cloud)"),
+    "chroma.token_env": Key(
+        "null or the name of an environment variable, in capitals; never the token itself",
+        "the variable that holds the server's token (http, cloud)",
+    ),
     "discovery.skip_folders": Key(
         "a list of folder names", "folders the walk leaves out, beside the built-in list"
     ),

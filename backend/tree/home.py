@@ -10,8 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from backend.schemas.config import Embedding
+from backend.schemas.config import Chroma, Embedding, Reranker
 from backend.tree.files import write_if_changed
+
+Choice = Embedding | Chroma | Reranker
+"""The parts of a config that can send documents, or a key, to another program."""
+
+_APPROVED = {Embedding: "embedders.json", Chroma: "servers.json", Reranker: "rerankers.json"}
+"""Where it is remembered which of them a person chose."""
 
 
 def cv_home() -> Path:
@@ -40,26 +46,41 @@ def register_root(root: Path) -> None:
         write_if_changed(cv_home() / "roots.json", msgspec.json.format(msgspec.json.encode(known)))
 
 
-def approve_embedding(root: Path, embedding: Embedding) -> None:
-    """Remember that a person on this machine chose ``embedding`` for ``root``, exactly as it is."""
-    approved = _approved() | {str(root): embedding}
-    write_if_changed(_approved_path(), msgspec.json.format(msgspec.json.encode(approved)))
+def approve(root: Path, choice: Choice) -> None:
+    """Remember that a person on this machine chose ``choice`` for ``root``, exactly as it is."""
+    chosen = _approved(type(choice)) | {str(root): choice}
+    path = _approved_path(type(choice))
+    write_if_changed(path, msgspec.json.format(msgspec.json.encode(chosen)))
 
 
-def is_approved(root: Path, embedding: Embedding) -> bool:
-    """Whether ``embedding`` may be used: it works on this machine alone, or a person here chose it for ``root``.
+def is_approved(root: Path, choice: Choice) -> bool:
+    """Whether ``choice`` may be used: it works on this machine alone, or a person here chose exactly it for ``root``.
 
-    A config can come with a cloned tree, and an embedder can be a server that documents and a key are sent to.
+    A config can come with a cloned tree, and what it names can be a server that documents and a key are sent to.
     """
-    return embedding.name in ("static", "minilm") or _approved().get(str(root)) == embedding
+    return stays_here(choice) or is_chosen(root, choice)
 
 
-def _approved() -> dict[str, Embedding]:
+def is_chosen(root: Path, choice: Choice) -> bool:
+    """Whether a person on this machine chose exactly ``choice`` for ``root``."""
+    return _approved(type(choice)).get(str(root)) == choice
+
+
+def stays_here(choice: Choice) -> bool:
+    """Whether ``choice`` sends nothing to another program."""
+    if isinstance(choice, Embedding):
+        return choice.name in ("static", "minilm")
+    if isinstance(choice, Reranker):
+        return choice.name == "off"
+    return choice.mode == "persistent"
+
+
+def _approved(kind: type[Choice]) -> dict[str, Choice]:
     try:
-        return msgspec.json.decode(_approved_path().read_bytes(), type=dict[str, Embedding])
+        return msgspec.json.decode(_approved_path(kind).read_bytes(), type=dict[str, kind])  # type: ignore[valid-type]
     except (OSError, msgspec.MsgspecError):
         return {}
 
 
-def _approved_path() -> Path:
-    return cv_home() / "embedders.json"
+def _approved_path(kind: type[Choice]) -> Path:
+    return cv_home() / _APPROVED[kind]

@@ -151,10 +151,10 @@ def test_an_embedder_that_changes_rebuilds_all_vectors_and_no_text(
 def test_an_embedder_that_cannot_be_had_leaves_the_store_as_it_is(tree: Any, same: Any) -> None:
     from backend.errors import CvError
     from backend.tree.config import set_key
-    from backend.tree.home import approve_embedding
+    from backend.tree.home import approve
 
     config = set_key(tree.root, "embedding.name", "no-such-embedder")
-    approve_embedding(tree.root, config.embedding)
+    approve(tree.root, config.embedding)
     with pytest.raises(CvError, match=r"embedding.name: expected .*got 'no-such-embedder'"):
         tree.sync()
     set_key(tree.root, "embedding.name", "static")

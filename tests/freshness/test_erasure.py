@@ -161,8 +161,8 @@ def test_no_memory_of_the_process_gets_into_the_store(site: Any) -> None:
 @pytest.mark.parametrize(
     "moment",
     [
-        *("drop_unused _erase write_manifests settle".split()),
-        *("mirror_beside rebuild", "_swapped_index rebuild", "_erase rebuild"),
+        *("drop_unused erase_free_pages write_manifests settle".split()),
+        *("mirror_beside rebuild", "_swapped_index rebuild", "erase_free_pages rebuild"),
         "write_manifests rebuild",
     ],
 )

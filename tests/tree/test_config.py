@@ -158,8 +158,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a list for a group": ({"collections": []}, "collections: expected an object, got []"),
     "null for a group": ({"sync": None}, "sync: expected an object, got null"),
     "another mode": (
-        {"chroma": {"mode": "cloud"}},
-        'chroma.mode: expected "persistent", got "cloud"',
+        {"chroma": {"mode": "local"}},
+        'chroma.mode: expected "persistent", "http" or "cloud", got "local"',
     ),
     "a number for a name": (
         {"collections": {"changelog_corpus": 5}},

@@ -18,6 +18,8 @@ from backend.schemas.manifest import ManifestEntry, PassedOver
 from backend.schemas.roles import ROLES
 from backend.setup.checks import probe
 from backend.setup.checks.levels import note, ok, problem, warning
+from backend.setup.checks.server import check_server
+from backend.tree.config import load_config
 from backend.tree.discovery import Tree
 
 SYNC = "run 'cv sync'"
@@ -54,7 +56,8 @@ def check_index(root: Path) -> list[Finding]:
     with index:
         chunks = sum(index.chunk_count(role) for role in ROLES)
         without = len(index.vectors.missing())
-        waiting = not index.notes.empty()
+        # Of a server's, its own check tells.
+        waiting = not index.notes.empty() and not index.fact("server")
     found = []
     if without:
         found.append(
@@ -93,7 +96,10 @@ def _damage(path: Path) -> str:
 
 
 def check_chroma(root: Path) -> list[Finding]:
-    """Chroma can be opened and searched, and holds exactly the chunks of the index."""
+    """Chroma can be opened and searched, and holds exactly the chunks of the index; a server, at least those."""
+    config = load_config(root)
+    if config.chroma.mode != "persistent":
+        return check_server(root, config)
     path = chroma_path(root)
     index = Index.for_reading(index_path(root))
     if index is None:  # said by the check of the index
@@ -161,7 +167,7 @@ def check_manifests(root: Path) -> list[Finding]:
     if broken or index is None:
         return broken
     with index:
-        unfinished = index.notes.paths_to_mirror()
+        unfinished = index.notes.unfinished()
         known = {path: entry.role for path, entry in index.known().items()}
     differing = {
         role: len(
