@@ -26,12 +26,14 @@ FLOORS = {
     "freshness": 3,
     "kickoff": 4,
     "catchup": 4,
+    "private": 4,
     "render": 5,
     "setup": 5,
     "session": 5,
-    "commands": 6,
-    "cli": 7,
-    "__main__": 8,
+    "server": 6,
+    "commands": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 TOP_ROOMS = {"render", "setup", "session"}
 HEAVY = {
@@ -105,9 +107,11 @@ def test_no_circle_among_the_top_rooms() -> None:
     ("package", "doors"),
     [
         # The embedder takes Chroma's other embedding functions where the config names one.
-        ("chromadb", {"freshness/store.py", "freshness/embedder.py"}),
+        ("chromadb", {"freshness/clients.py", "freshness/embedder.py"}),
         ("tokenizers", {"freshness/embedder.py", "freshness/static_model.py"}),
         ("onnxruntime", set[str]()),
+        ("mcp", {"server/stdio.py"}),
+        ("mcp_types", {"server/stdio.py"}),
     ],
 )
 def test_the_engine_has_one_door(package: str, doors: set[str]) -> None:
@@ -118,7 +122,10 @@ def test_the_engine_has_one_door(package: str, doors: set[str]) -> None:
     }
     assert users <= doors
     # At the top of a module it stands only where the module itself is imported late.
-    late = {BACKEND / "freshness/static_model.py": "backend.freshness.static_model"}
+    late = {
+        BACKEND / "freshness/static_model.py": "backend.freshness.static_model",
+        BACKEND / "server/stdio.py": "backend.server.stdio",
+    }
     for path in modules():
         at_import = set(imports(path, top_level_only=True))
         if path not in late:
@@ -128,9 +135,72 @@ def test_the_engine_has_one_door(package: str, doors: set[str]) -> None:
             assert not any(f"{name}.".startswith(f"{module}.") for name in at_import), path
 
 
+def test_transcripts_are_reached_by_the_explicit_commands_alone() -> None:
+    """Who imports the private room, and only at the moment of use: ``cv sync --with-…``, ``cv forget``, and for what is stored
+    already ``cv search --role``, from where no module that reads a transcript can be reached.
+    """
+    users = {
+        path.relative_to(BACKEND).as_posix(): {
+            ".".join(name.split(".")[:3]) for name in imports(path) if is_private(name)
+        }
+        for path in modules()
+        if room_of(path.relative_to(BACKEND).parts) != "private"
+    }
+    assert {path: names for path, names in users.items() if names} == {
+        "commands/sync.py": {"backend.private.plan", "backend.private.sync"},
+        "commands/forget.py": {"backend.private.forget"},
+        "commands/search.py": {"backend.private.reading"},
+    }
+    for path in users:
+        at_import = imports(BACKEND / path, top_level_only=True)
+        assert not any(map(is_private, at_import)), f"{path} must import it where it is used"
+
+    reading, reached = set[str](), {"reading"}
+    while reached:
+        reading |= reached
+        names = {name for module in reached for name in imports(BACKEND / f"private/{module}.py")}
+        reached = {name.split(".")[2] for name in names if is_private(name)} - reading
+    assert reading == {"reading", "ledger", "places", "tie"}
+    for module in ("transcripts", "turns", "redaction", "intake"):
+        assert (BACKEND / f"private/{module}.py").exists(), "what is kept out of reach is called so"
+
+
+def is_private(name: str) -> bool:
+    """Whether a dotted name lies in the private room, which can't be imported by a name put together at run time either."""
+    return f"{name}.".startswith("backend.private.")
+
+
+def test_no_module_is_imported_by_a_name_put_together() -> None:
+    for path in modules():
+        text = path.read_text("utf-8")
+        for spelling in ("importlib.import_module", "__import__("):
+            assert spelling not in text, (
+                f"{path}: the test of imports would not see what it imports"
+            )
+
+
 def test_the_set_up_script_needs_only_the_standard_library() -> None:
-    names = {name.split(".")[0] for name in imports(BACKEND / "setup/environment.py")}
-    assert names <= set(sys.stdlib_module_names)
+    ours = {"backend.setup.environment"}
+    for module in ours_before_there_is_an_environment(ours):
+        names = {name for name in imports(module) if not name.startswith("backend.")}
+        assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names), module
+
+
+def ours_before_there_is_an_environment(names: set[str]) -> set[Path]:
+    """The files of the modules ``names`` and of all that they import of ours, one by one."""
+    found: set[Path] = set()
+    while names:
+        paths = {BACKEND.parent / f"{name.replace('.', '/')}.py" for name in names}
+        paths = {path for path in paths if path.is_file()} - found
+        found |= paths
+        names = {
+            part
+            for path in paths
+            for name in imports(path)
+            if name.startswith("backend.")
+            for part in (name, name.rpartition(".")[0])
+        }
+    return found
 
 
 @pytest.mark.parametrize("event", ["session-start", "user-prompt"])

@@ -16,12 +16,19 @@ from backend.commands.common import (
     root_option,
     width,
 )
+from backend.errors import UsageError
+from backend.schemas.config import Config
+from backend.schemas.private import PRIVATE_ROLES
 from backend.schemas.roles import ROLES
 
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@click.option("--role", type=click.Choice(ROLES), help="Only this role.")
+@click.option(
+    "--role",
+    type=click.Choice((*ROLES, *PRIVATE_ROLES)),
+    help="Only this role. The private ones (claude-code-…) are searched only when they are named here.",
+)
 @click.option(
     "--where",
     multiple=True,
@@ -50,30 +57,18 @@ def search(
     as_json: bool,
 ) -> None:
     """Give the passages that answer a question, with path and lines to cite."""
-    from backend.freshness.manifest import load_all_cards
-    from backend.freshness.places import load_places
-    from backend.freshness.refresh import refresh
-    from backend.kickoff.filters import read_filters
-    from backend.kickoff.search import search as run
+    from backend.kickoff.answers import answer_search
     from backend.render.passages_markdown import passages_markdown
     from backend.render.passages_text import passages_text
 
     root, config = open_root(root)
-    moment = now()
-    freshness = refresh(root, config, now=moment)
-    asked = (*where, f"role={role}") if role else where
-    places = load_places(root)
-    repos = places.repos if places else ()
-    filters = read_filters(asked, load_all_cards(root), repos, moment) if asked else ()
-    passages = run(
-        root,
-        config,
-        " ".join(question),
-        now=moment,
-        limit=n_results,
-        filters=filters,
-        fresh=freshness.fresh,
-        notes=freshness.notes,
+    if role in PRIVATE_ROLES:
+        if where:
+            raise UsageError(f"--where does not apply to {role}")
+        _search_private(root, config, role, " ".join(question), n_results, markdown, as_json)
+        return
+    passages = answer_search(
+        root, config, " ".join(question), now=now(), limit=n_results, where=where, role=role
     )
     if as_json:
         print_json(passages)
@@ -82,3 +77,25 @@ def search(
     else:
         text = passages_text(passages, folder=here(), width=width(), colour=coloured())
         click.echo(text, nl=False)
+
+
+def _search_private(
+    root: Path,
+    config: Config,
+    role: str,
+    question: str,
+    limit: int,
+    markdown: bool,
+    as_json: bool,
+) -> None:
+    """Turns or tool calls of a private collection, which only this explicit role reaches; nothing is read in for it."""
+    from backend.private.reading import search as run
+    from backend.render.private_text import private_markdown, private_text
+
+    passages = run(root, config, role, question, limit=limit)
+    if as_json:
+        print_json(passages)
+    elif markdown:
+        click.echo(private_markdown(passages), nl=False)
+    else:
+        click.echo(private_text(passages, width=width(), colour=coloured()), nl=False)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from backend.commands.common import json_option, now, open_root, print_json, root_option
+from backend.commands.consent import agreed
 from backend.errors import CvError
+from backend.schemas.config import Config
+from backend.schemas.private import SESSIONS_ROLE, TRACES_ROLE
 from backend.schemas.roles import ROLES
+from backend.schemas.sync import SyncReport
 
 
 @click.command()
@@ -20,6 +25,17 @@ from backend.schemas.roles import ROLES
 )
 @click.option("--force-rebuild", is_flag=True, help="Read, embed and store everything anew.")
 @click.option("--role", type=click.Choice(ROLES), help="Only this role.")
+@click.option(
+    "--with-sessions",
+    is_flag=True,
+    help="Also read what was said in Claude Code's sessions of this tree, into a private collection. Asks first.",
+)
+@click.option(
+    "--with-traces",
+    is_flag=True,
+    help="The same with the tool calls of those sessions and their results.",
+)
+@click.option("--yes", is_flag=True, help="Don't ask before sessions or traces are read.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option(
     "--max-seconds", type=click.FloatRange(min=0), help="Stop after so long; the next sync goes on."
@@ -30,6 +46,9 @@ def sync(
     changed_since: bool,
     force_rebuild: bool,
     role: str | None,
+    with_sessions: bool,
+    with_traces: bool,
+    yes: bool,
     dry_run: bool,
     max_seconds: float | None,
     root: Path | None,
@@ -44,10 +63,18 @@ def sync(
 
     root, config = open_root(root)
     roles = (role,) if role else ROLES
+    private = (SESSIONS_ROLE,) * with_sessions + (TRACES_ROLE,) * with_traces
     if dry_run:
         changes = pending(root, config, now=now(), roles=roles)
         print_json(changes) if as_json else click.echo(pending_text(changes))
+        if private:
+            _say_what_is_read(root, config, private, as_json=as_json)
         return
+    if private:
+        _say_what_is_read(root, config, private, as_json=as_json)
+        if not yes and not agreed("Read it?", err=as_json):
+            click.echo("Nothing was read, and nothing synced.", err=as_json)
+            return
     options = Options(
         quick=changed_since,
         rebuild=force_rebuild,
@@ -56,6 +83,8 @@ def sync(
     )
     with shown() as progress:
         report = run(root, config, now=now(), options=options, progress=progress)
+        if private:
+            report = _with_private(root, config, private, report, progress)
     print_json(report) if as_json else click.echo(report_text(report))
     failed = sum(len(part.failed) for part in report.roles.values())
     if failed:
@@ -65,24 +94,45 @@ def sync(
         )
 
 
+def _say_what_is_read(root: Path, config: Config, roles: tuple[str, ...], *, as_json: bool) -> None:
+    """What of Claude Code's transcripts is about to be read; on standard error where standard output is for JSON."""
+    from backend.private.plan import plan
+    from backend.render.private_text import plan_text
+
+    click.echo(plan_text(plan(root, config, roles)), err=as_json)
+
+
+def _with_private(
+    root: Path,
+    config: Config,
+    roles: tuple[str, ...],
+    report: SyncReport,
+    progress: Callable[[str, int, int], None],
+) -> SyncReport:
+    """Read the transcripts, which were agreed to a moment ago; ``report`` with what came of it."""
+    from msgspec.structs import replace
+
+    from backend.private.sync import ingest
+
+    read, notes = ingest(root, config, roles, now=now(), progress=progress)
+    return replace(report, roles={**report.roles, **read}, notes=(*report.notes, *notes))
+
+
 @click.command()
 @root_option
 @json_option
 def status(root: Path | None, as_json: bool) -> None:
     """What is indexed, how far it is behind the disk, and what is switched on."""
-    from msgspec.structs import replace
-
     from backend.commands.common import here
-    from backend.freshness.status import make_status
     from backend.render.sync_text import status_text
-    from backend.schemas.status import LastSync
-    from backend.session.commands import working_set
-    from backend.session.journal import last_hook, read_record
+    from backend.session.status import answer_status
 
     found, config = open_root(root)
-    result = make_status(found, config, folder=found if root is not None else here(), now=now())
-    run = read_record(found, "sync")
-    last_sync = LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error) if run.at else None
-    confirmed = working_set(os.environ.get("CLAUDE_CODE_SESSION_ID", ""))
-    result = replace(result, last_hook=last_hook(found), last_sync=last_sync, working_set=confirmed)
+    result = answer_status(
+        found,
+        config,
+        folder=found if root is not None else here(),
+        now=now(),
+        session=os.environ.get("CLAUDE_CODE_SESSION_ID", ""),
+    )
     print_json(result) if as_json else click.echo(status_text(result))

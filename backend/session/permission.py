@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ _ALLOWED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("session", "remember-files"): _READ,
     ("sync",): (*_READ, "--changed-since", "--role", "--dry-run", "--max-seconds"),
 }  # fmt: skip
+_PUBLIC = {"context-vigilance-corpus", "changelog-corpus"}
+"""As in ``schemas.roles``, which costs an import."""
+
 _NO_MORE_WORDS = frozenset(
     {("nudge",), ("nudge", "mute-for-today"), ("nudge", "mute-for-week"), ("sync",)}
 )
@@ -140,12 +144,18 @@ def _is_read(words: list[str]) -> bool:
         return False
     rest, options = words[len(name) :], _ALLOWED[name]
     given = [word for word in rest if word.startswith("-") and word != "--"]
-    if not all(_option(word) in options for word in given):
+    if not all(_option(word) in options for word in given) or not _roles(rest) <= _PUBLIC:
         return False
     if name in _NO_MORE_WORDS:
         values = sum(word in ("--role", "--max-seconds") for word in rest)
         return len(rest) - len(given) <= values
     return True
+
+
+def _roles(words: list[str]) -> set[str]:
+    """What is given for ``--role``; a private one means the person's own transcripts, and they are to be asked."""
+    after = {word for before, word in pairwise(words) if before == "--role"}
+    return after | {word.removeprefix("--role=") for word in words if word.startswith("--role=")}
 
 
 def _option(word: str) -> str:

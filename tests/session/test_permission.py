@@ -23,6 +23,7 @@ READS = [
     "nudge", "nudge --json", "nudge mute-for-today", "nudge mute-for-week", "config list", "config get nudge.state",
     "session show", "session no-context", "session remember-files '/tree/a/context-v/Two words.md' b.md", "sync",
     "sync --changed-since --json", "sync --dry-run --role changelog-corpus", "find für das Maß", "find '请修复导入器'",
+    "search 'what of claude-code-sessions' --role changelog-corpus", "search x --role=context-vigilance-corpus",
 ]  # fmt: skip
 
 NOT_READS = [
@@ -32,6 +33,8 @@ NOT_READS = [
     "catch-up --html=/tmp/out.html", "find x --root /other", "status --root=/other", "hook session-start",
     "hook sync --root / --max-seconds 1", "demo --keep /tmp/x", "test", "ingest", "unknown", "find x --inline",
     "find --scope -- --root /x", "session remember-files a --session other", "Find x", "find -n5 x --html a",
+    "search x --role claude-code-sessions", "search x --role=claude-code-tool-traces", "forget --all-private --yes", "mcp",
+    "search --role changelog-corpus --role claude-code-sessions x", "mcp --install",
 ]  # fmt: skip
 
 EVIL = [
