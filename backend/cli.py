@@ -9,27 +9,36 @@ import os
 import re
 import shlex
 import sys
-import traceback
+import threading
 from collections.abc import Sequence
 
 import click
 
 from backend import __version__
 from backend.commands.catchup import catch_up, nudge
+from backend.commands.config import config_group
 from backend.commands.demo import demo
+from backend.commands.dismiss import dismiss, undismiss
 from backend.commands.doctor import doctor
+from backend.commands.forget import forget
 from backend.commands.kickoff import find, folders
+from backend.commands.mcp import mcp
 from backend.commands.search import search
-from backend.commands.setup import config_group, dismiss, init, list_roots, undismiss
+from backend.commands.setup import init, list_roots
 from backend.commands.sync import status, sync
 from backend.commands.why import why
 from backend.errors import CvError, UsageError
 from backend.session.commands import session
-from backend.tree.home import cv_home
+from backend.tree.defects import keep_defect
 
 INLINE = "--inline"
 """For Claude Code's slash commands, which a failing command would abort: the arguments come on standard input, the message of
 an error goes to standard output, and the exit code is 0."""
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 @click.group(
@@ -57,10 +66,20 @@ for command in (
     doctor,
     list_roots,
     session,
+    forget,
+    mcp,
     demo,
 ):
     cli.add_command(command)
 cli.add_command(sync, "ingest")
+
+
+@cli.command(name="test", context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1)
+def test_command(options: tuple[str, ...]) -> None:
+    """Run all tests; further words go to pytest."""
+    # bin/cv does this by itself, in an environment of its own, and never comes here.
+    raise UsageError("the tests come with a clone of the repository; there it is: bin/cv test")
 
 
 @cli.command(name="help")
@@ -86,8 +105,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     inline = INLINE in arguments
     code, message = run(arguments)
     if message:
-        print(message, file=sys.stdout if inline else sys.stderr)
+        print(visible(message), file=sys.stdout if inline else sys.stderr)
     return 0 if inline else code
+
+
+def visible(text: str) -> str:
+    """``text`` with what a terminal would act on instead of showing (an argument is repeated in errors) written out."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def run(arguments: list[str]) -> tuple[int, str]:
@@ -95,7 +119,7 @@ def run(arguments: list[str]) -> tuple[int, str]:
     try:
         if INLINE in arguments:
             arguments = [argument for argument in arguments if argument != INLINE]
-            arguments += inline_arguments(arguments, sys.stdin.read())
+            arguments += inline_arguments(arguments, typed())
         result = cli.main(args=arguments, prog_name="cv", standalone_mode=False)
         return (result if isinstance(result, int) else 0), ""
     except CvError as error:
@@ -121,12 +145,37 @@ def run(arguments: list[str]) -> tuple[int, str]:
             f"cv: {what}{error.strerror or error}; nothing is lost, try again when that is mended",
         )
     except Exception as error:
-        return 1, f"cv: {_defect(error)}"
+        return 1, f"cv: {keep_defect(error)}"
 
 
-def inline_arguments(arguments: list[str], text: str) -> list[str]:
+def typed(seconds: float = 3.0) -> str:
+    """What standard input holds, which a here-document gives at once; nothing on a terminal, and what came so far after
+    ``seconds`` from somebody who holds it open.
+    """
+    if sys.stdin is None or sys.stdin.isatty():
+        return ""
+    try:
+        source = sys.stdin.fileno()
+    except OSError:  # not a file: a test's text
+        return sys.stdin.read()
+    parts: list[bytes] = []
+
+    def read() -> None:
+        # Past sys.stdin, whose lock would be held when Python ends.
+        while part := os.read(source, 1 << 16):
+            parts.append(part)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(seconds)
+    return b"".join(parts).decode("utf-8", "surrogateescape")
+
+
+def inline_arguments(
+    arguments: list[str], text: str, *, windows: bool = os.name == "nt"
+) -> list[str]:
     """What a person typed after a slash command, as arguments: one text for a search, one path for a folder, words (with
-    quotes) otherwise.
+    quotes) otherwise. On Windows a backslash separates folders and escapes nothing.
     """
     text = re.sub(r"(?<!\S)\\!", "!", text.strip())  # Claude Code hands "!word" over as "\!word"
     if not text:
@@ -136,23 +185,14 @@ def inline_arguments(arguments: list[str], text: str) -> list[str]:
         return ["--", text]
     if command in (["dismiss"], ["undismiss"]) and not text.startswith(("-", "'", '"')):
         return ["--", text]  # a folder's name may hold blanks
+    words = shlex.shlex(text, posix=True, punctuation_chars=False)
+    words.whitespace_split = True
+    words.commenters = ""
+    words.escape = "" if windows else words.escape
     try:
-        return shlex.split(text, posix=os.name != "nt")  # on Windows a backslash separates folders
+        return list(words)
     except ValueError:  # an apostrophe, say
         return text.split()
-
-
-def _defect(error: Exception) -> str:
-    """Keep the traceback of an error that nobody foresaw, and say where."""
-    log = cv_home() / "defects.log"
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8") as file:
-            file.write(f"--- {__version__} {type(error).__name__}\n{traceback.format_exc()}\n")
-        where = f"details are in {log}; please report them"
-    except OSError:
-        where = "its details could not be written down"
-    return f"a defect in Context Vigilance ({type(error).__name__}: {error}); {where}"
 
 
 def _alone(command: str) -> int:

@@ -1,0 +1,41 @@
+"""``cv mcp``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from backend.commands.common import root_option
+from backend.errors import UsageError
+
+
+@click.command()
+@click.option(
+    "--as-chroma",
+    is_flag=True,
+    help="Offer the read-only tools of chroma-mcp instead, to be registered under the name chroma.",
+)
+@click.option("--install", is_flag=True, help="Install the MCP SDK, an optional part, and end.")
+@root_option
+def mcp(as_chroma: bool, install: bool, root: Path | None) -> None:
+    """Serve find, search, catch_up and status to an MCP client, over standard input and output.
+
+    A client starts it; docs/mcp.md says how to register it. Nothing does so by itself.
+    """
+    from backend.server import sdk
+
+    if install:
+        if as_chroma:
+            raise UsageError("--install goes alone")
+        sdk.install()
+        click.echo(f"The MCP SDK is installed. To turn the server on: {sdk.register_line()}")
+        return
+    sdk.require_sdk()
+    from backend.server import chroma_tools, tools
+    from backend.server.stdio import serve
+
+    named = root.expanduser().absolute() if root is not None else None
+    if as_chroma:
+        serve("chroma", chroma_tools.INSTRUCTIONS, chroma_tools.TOOLS, named)
+    serve("context-vigilance", tools.INSTRUCTIONS, tools.TOOLS, named)

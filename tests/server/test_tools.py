@@ -1,0 +1,146 @@
+"""``cv mcp`` for an MCP client: its tools, what they answer, and what it says when a call makes no sense."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP SDK is an optional part")
+import anyio
+
+HEAVY = {"chromadb", "numpy", "onnxruntime", "tokenizers", "rich", "yaml", "frontmatter"}
+
+
+def test_the_tools_are_listed_before_anything_heavy_is_loaded(serve: Any, harbour: Any) -> None:
+    async def look() -> None:
+        async with serve(harbour.root, python=("-X", "importtime")) as session:
+            tools = await session.tools()
+            assert list(tools) == ["find", "search", "catch_up", "status"]
+            assert loaded(session.log) & HEAVY == set()
+            await session.call("find", task="mooring fees")
+            assert {"chromadb", "numpy"} <= loaded(session.log)  # else this looks at nothing
+
+    anyio.run(look)
+
+
+def loaded(log: str) -> set[str]:
+    lines = [line for line in log.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip().split(".")[0] for line in lines}
+
+
+def test_the_tools_say_what_they_take_and_that_they_only_read(serve: Any, harbour: Any) -> None:
+    async def look() -> None:
+        async with serve(harbour.root) as session:
+            for tool in (await session.tools()).values():
+                assert tool.annotations.read_only_hint is True
+                assert tool.annotations.open_world_hint is False
+                assert tool.input_schema["type"] == "object"
+                assert tool.input_schema["additionalProperties"] is False
+                assert tool.output_schema["type"] == "object"
+                for argument in tool.input_schema["properties"].values():
+                    assert argument["description"]
+            find = (await session.tools())["find"].input_schema
+            assert find["required"] == ["task"]
+            assert find["properties"]["n_results"]["default"] == 20
+
+    anyio.run(look)
+
+
+CALLS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "find": (
+        {"task": "fees of fishing boats", "n_results": 2, "scope": "berths"},
+        ["find", "fees of fishing boats", "--n-results", "2", "--scope", "berths"],
+    ),
+    "search": (
+        {"question": "who pays half in winter?", "where": ["kind=specs"], "n_results": 3},
+        ["search", "who pays half in winter?", "--where", "kind=specs", "-n", "3"],
+    ),
+    "catch_up": (
+        {"since": "2026-01-01", "max_files": 2, "alphabetical": True},
+        ["catch-up", "--since", "2026-01-01", "--max-files", "2", "--alphabetical"],
+    ),
+    "status": ({}, ["status"]),
+}
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_an_answer_is_what_the_command_prints(
+    serve: Any, harbour: Any, cv_json: Callable[..., Any], tool: str
+) -> None:
+    arguments, command = CALLS[tool]
+
+    async def ask() -> Any:
+        async with serve(harbour.root) as session:
+            await session.tools()  # the client then checks each answer against the tool's schema
+            return await session.call(tool, **arguments)
+
+    reply = anyio.run(ask)
+
+    assert reply.json == reply.data == cv_json(harbour.root, *command)
+    assert "berths/context-v" in reply.text or tool == "status"
+
+
+WRONG: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("find", {}, ["task", "missing"]),
+    ("find", {"task": ""}, ["$.task"]),
+    ("find", {"task": 3}, ["$.task", "`str`", "`int`"]),
+    ("find", {"task": "fees", "n_results": 0}, ["$.n_results", ">= 1"]),
+    ("find", {"task": "fees", "limit": 3}, ["unknown field `limit`", "n_results"]),
+    ("find", {"task": "fees", "scope": "nowhere"}, ["nowhere"]),
+    ("search", {"question": "fees", "where": ["colour=red"]}, ["FIELD=VALUE", "colour=red"]),
+    ("search", {"question": "fees", "role": "letters"}, ["$.role", "letters"]),
+    ("catch_up", {"window": "soon"}, ["soon"]),
+    ("status", {"verbose": True}, ["verbose"]),
+    ("forget", {}, ["forget", "no such tool", "find, search, catch_up, status"]),
+]
+
+
+def test_a_call_that_makes_no_sense_is_answered_in_a_line(serve: Any, harbour: Any) -> None:
+    async def ask() -> None:
+        async with serve(harbour.root) as session:
+            for tool, arguments, words in WRONG:
+                reply = await session.call(tool, **arguments)
+                assert reply.failed, (tool, arguments)
+                assert "\n" not in reply.text
+                assert all(word in reply.text for word in words), reply.text
+            assert (await session.call("find", task="fees")).json["candidates"]
+
+    anyio.run(ask)
+
+
+def test_numbers_and_lists_may_come_as_text(serve: Any, harbour: Any) -> None:
+    async def ask() -> Any:
+        async with serve(harbour.root) as session:
+            return await session.call(
+                "search", question="fees", n_results="1", where='["kind=specs"]'
+            )
+
+    assert len(anyio.run(ask).json["passages"]) == 1
+
+
+def test_outside_a_tree_the_tools_are_there_and_say_what_to_do(
+    serve: Any, harbour: Any, tmp_path: Path
+) -> None:
+    async def ask(*arguments: str) -> Any:
+        async with serve(tmp_path, *arguments) as session:
+            assert len(await session.tools()) == 4
+            return await session.call("find", task="fees")
+
+    reply = anyio.run(ask)
+    assert reply.failed
+    assert "no senior root here" in reply.text
+    assert "cv init" in reply.text
+    named = anyio.run(ask, "--root", str(harbour.root))
+    assert named.json["senior_root"] == str(harbour.root)
+
+
+def test_nothing_turns_it_on_by_itself() -> None:
+    root = Path(__file__).resolve().parents[2]
+    manifest = json.loads((root / ".claude-plugin/plugin.json").read_text("utf-8"))
+
+    assert "mcpServers" not in manifest
+    assert not (root / ".mcp.json").exists()
