@@ -95,6 +95,16 @@ def test_find_says_where_the_time_goes(results: Path) -> None:
     assert any("chroma" in name for name in facts)
 
 
+def test_digest_says_where_the_time_goes_and_what_it_costs_in_context(results: Path) -> None:
+    file = results / "digest.json"
+    run("digest", "--documents", 30, "--rounds", 1, "--json", file)
+    found = lines(file)
+    assert found["cold: digest of 1y"]["against"] == "cold: interpreter and imports alone"
+    times, parts = (table["facts"] for table in json.loads(file.read_text())["tables"])
+    assert "characters of Markdown" in times["1y"]
+    assert any("themes" in name for name in parts)
+
+
 def test_retrieval_scores_every_part_and_hides_the_source(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     folder = tree / "works/context-v/specs"
@@ -137,9 +147,15 @@ def test_retrieval_scores_every_part_and_hides_the_source(tmp_path: Path) -> Non
     ]
     bench.write_text(json.dumps(tasks))
     file = tmp_path / "found.json"
-    run("retrieval", bench, tree, "--json", file)
+    table = tmp_path / "table.md"
+    run("retrieval", bench, tree, "--kinds", "--cold", 1, "--json", file, "--markdown", table)
     found = json.loads(file.read_text())
+    scores = found["tables"]["query"]
     # The source, which matches as well, does not exist.
-    assert found["query"]["as shipped"]["MRR"] == 1.0
-    assert found["query"].keys() >= {"without links", "without news", "like grep", "meaning alone"}
+    assert scores["as shipped"]["MRR"] == 1.0
+    assert scores.keys() >= {"without links", "… + news", "like grep", "meaning alone"}
     assert found["abstained"][0][:2] == ["b", "none"]
+    assert found["median_ms"]["cold"] > found["median_ms"]["warm, ranking alone"]
+    lines = table.read_text("utf-8").splitlines()
+    assert "| **as shipped** | 1.000 / 1.000 / 1.000 / 1.000 |" in lines
+    assert "| kind: plans | 1.000 / 1.000 / 1.000 / 1.000 (1) |" in lines

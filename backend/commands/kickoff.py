@@ -55,21 +55,15 @@ def find(
     as_json: bool,
 ) -> None:
     """Propose the files that matter for a task, said in plain words."""
-    from backend.freshness.refresh import refresh
-    from backend.kickoff.filters import read_scope
-    from backend.kickoff.find import find as search
+    from backend.kickoff.answers import answer_find
     from backend.render.findings_markdown import findings_markdown
     from backend.render.findings_text import findings_text
-    from backend.render.inert import single_line
-    from backend.render.paths import PATH_LIMIT
     from backend.tree.window import parse_since
 
     root, config = open_root(root)
     moment = now()
     day = parse_since(as_of, moment, option="--as-of").since if as_of else None
-    freshness = refresh(root, config, now=moment)
-    scope = read_scope(root, scope) if scope is not None else None
-    findings = search(
+    findings = answer_find(
         root,
         config,
         " ".join(task),
@@ -79,8 +73,6 @@ def find(
         scope=scope,
         as_of=day,
         without=without,
-        fresh=freshness.fresh,
-        notes=freshness.notes,
     )
     if as_json:
         print_json(findings)
@@ -88,9 +80,6 @@ def find(
         click.echo(findings_markdown(findings), nl=False)
     else:
         click.echo(findings_text(findings, width=width(), colour=coloured()), nl=False)
-        if findings.handoff is not None:
-            path = single_line(findings.handoff.source_path, PATH_LIMIT)
-            click.echo(f"\nnewest handoff: {path} ({findings.handoff.date})")
 
 
 @click.command()

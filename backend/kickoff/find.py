@@ -7,9 +7,9 @@ from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
-from backend.freshness.index import Index
-from backend.freshness.places import index_path
+from backend.errors import CvError
 from backend.freshness.words import surfaces, words
 from backend.kickoff.evidence import in_words, weigh
 from backend.kickoff.excerpt import best_sentence
@@ -17,6 +17,7 @@ from backend.kickoff.flags import Flagger
 from backend.kickoff.handoffs import is_handoff, newest_handoff
 from backend.kickoff.lexical import Query, Views, score
 from backend.kickoff.library import Library, StoredText
+from backend.kickoff.opening import NO_DOCUMENTS, opened
 from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Candidate, Evidence, Findings, Handoff
@@ -28,10 +29,6 @@ ALIKE = 0.2
 
 SHOWN = 20
 """Files proposed when nothing else is asked: measured, they hold nine of ten files that a person would load."""
-
-NO_INDEX = "there is no index yet: run 'cv sync'"
-NO_WORD = "there is no word to search for"
-NO_DOCUMENTS = "no document is indexed yet: run 'cv sync', or 'cv why FILE' for one that you expect"
 
 
 def find(
@@ -53,15 +50,12 @@ def find(
     ``scope``: only of this repo or below this folder (as ``resolve_scope`` gives it). ``as_of``: as if later documents did
     not exist, and ``without``: nor these (for measuring). ``fresh`` and ``notes`` are handed through from the refresh.
     """
-    index = Index.for_reading(index_path(root))
-    query = Query.of(task)
-    if index is None or query is None:
-        why = NO_INDEX if index is None else NO_WORD
-        if index is not None:
-            index.close()
+    ready = opened(root, task)
+    if isinstance(ready, str):
         return Findings(
-            task=task, senior_root=str(root), fresh=fresh, candidates=(), notes=(*notes, why)
+            task=task, senior_root=str(root), fresh=fresh, candidates=(), notes=(*notes, ready)
         )
+    index, query = ready
     with index:
         library = Library(root, config, index)
         ranking = Ranking(
@@ -72,8 +66,9 @@ def find(
             for r in ranking.ranked
             if scope is None or in_scope(library.paths[r.row], library.documents.slug[r.row], scope)
         ]
+        ordered = ranking.second_opinion(inside)
         found = tuple(
-            ranking.candidate(place, ranked) for place, ranked in enumerate(inside[:limit], 1)
+            ranking.candidate(place, ranked) for place, ranked in enumerate(ordered[:limit], 1)
         )
         said = in_words(ranking.evidence) if found else [_nothing(library, scope)]
         return Findings(
@@ -123,7 +118,7 @@ class Ranking:
         as_of: date | None = None,
         without: Collection[str] = (),
     ) -> None:
-        self.library, self.query = library, query
+        self.library, self.query, self.task = library, query, task
         self.shown = library.shown(as_of, without)
         self.repo = repo_at_hand(library.root, folder, library.repos)
         self.views: Views = score(library.words, query, self.shown)
@@ -150,6 +145,28 @@ class Ranking:
             chunks=len(library.words.chunk_document),
             embedder=library.config.embedding.name,
         )
+
+    def second_opinion(self, ranked: list[Ranked]) -> list[Ranked]:
+        """``ranked`` with its first files in the order that a reranker, where one is configured, makes of them with ours."""
+        reranker = self.library.config.reranker
+        first = ranked[: reranker.top]
+        if reranker.name == "off" or len(first) < 2:
+            return ranked
+        from backend.kickoff.rerank import fused, rerank
+
+        try:
+            places = rerank(reranker, self.library.root, self.task, [*map(self.text, first)])
+        except CvError as error:
+            self.library.notes.append(f"ordered without the reranker: {error}")
+            return ranked
+        theirs = {index: place for place, index in enumerate(places, 1)}
+        again = [replace(first[index], reranker=theirs[index]) for index in fused(places)]
+        return again + ranked[len(first) :]
+
+    def text(self, ranked: Ranked) -> str:
+        """What a reranker is given of a document: its title, and the chunk that matches best."""
+        chunk = self.best_chunk(ranked.row)
+        return "\n".join((self.library.entry(ranked.row).title, chunk.heading, chunk.body))
 
     def candidate(self, place: int, ranked: Ranked) -> Candidate:
         """What a person is shown of the document that stands at ``place``."""
@@ -219,6 +236,8 @@ class Ranking:
                 f" and {len(ranked.linked_from) - 1} more" if len(ranked.linked_from) > 1 else ""
             )
             reasons.append(f"linked from {origin}{others}")
+        if ranked.reranker is not None:
+            reasons.append(f"reranker: place {ranked.reranker}")
         return tuple(reasons)
 
     def handoff(self) -> Handoff | None:

@@ -41,8 +41,9 @@ class Query(Struct, frozen=True):
 
 
 class Views(Struct, frozen=True):
-    """Scores a document: each view's from 0 to 1. ``best`` is the row of its best chunk (-1: none matched), ``found`` how
-    often each word of the query (a row) occurs in each document (a column), ``rarity`` the words' inverse document frequency.
+    """Scores a document: each view's from 0 to 1, the card's only as high as cards speak of the task at all. ``best`` is the row
+    of its best chunk (-1: none matched), ``found`` how often each word of the query (a row) occurs in each document (a column),
+    ``rarity`` the words' inverse document frequency.
     """
 
     chunk: Floats
@@ -71,15 +72,33 @@ def score(words: Words, query: Query, shown: npt.NDArray[np.bool_]) -> Views:
     which, where = np.nonzero(found)
     length = np.bincount(words.chunk_document, words.chunk.length, documents) + words.extra.length
     by_document = _bm25((which, where, found[which, where]), query, length)
-    by_card = _bm25(_occurrences(words.card, query), query, words.card.length)
+    in_card = _occurrences(words.card, query)
+    by_card = _bm25(in_card, query, words.card.length)
+    rarity = _rarity(documents, (found > 0).sum(axis=1))
+    on_card = np.zeros_like(found)
+    on_card[in_card[0], in_card[1]] = 1
+    on_card[:, ~shown] = 0
     return Views(
         chunk=to_one(by_chunk * shown),
         document=to_one(by_document * shown),
-        card=to_one(by_card * shown),
+        card=to_one(by_card * shown) * _share(rarity, on_card, found),
         best=best,
         found=found,
-        rarity=_rarity(documents, (found > 0).sum(axis=1)),
+        rarity=rarity,
     )
+
+
+def _share(rarity: Floats, on_card: Floats, found: Floats) -> float:
+    """How much of the task (by rarity of its words) the best card has, of what the best document has; at most 1.
+
+    A card is a few words. A task that uses a document's own names finds them all there; one without any names meets single
+    words by accident, and as the best card it could find the document would count as much as one that fits. Measured with
+    every wording, with and without a repo at hand, on both trees: recall@5 +.005 to +.028, recall@20 -.004 to +.040, and no
+    worse than before on nearly all halves of the tasks.
+    """
+    best = float((rarity @ np.greater(found, 0)).max(initial=0.0))
+    card = float((rarity @ on_card).max(initial=0.0))
+    return min(card / best, 1.0) if best > 0 else 1.0
 
 
 def score_chunks(words: Words, query: Query) -> Floats:

@@ -14,16 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from backend.freshness.index import Index
-from backend.freshness.places import index_path
 from backend.freshness.words import surfaces, words
 from backend.kickoff.evidence import in_words, weigh
 from backend.kickoff.excerpt import best_lines
 from backend.kickoff.filters import Card, Filter, nothing_has
-from backend.kickoff.find import NO_DOCUMENTS, NO_INDEX, NO_WORD
 from backend.kickoff.flags import Flagger
 from backend.kickoff.lexical import Floats, Query, Views, score, score_chunks, to_one
 from backend.kickoff.library import Library
+from backend.kickoff.opening import NO_DOCUMENTS, opened
 from backend.kickoff.rank import MEANING
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Passage, Passages
@@ -65,15 +63,16 @@ def search(
 
     ``fresh`` and ``notes`` are handed through from the refresh.
     """
-    index = Index.for_reading(index_path(root))
-    query = Query.of(question)
-    if index is None or query is None:
-        why = NO_INDEX if index is None else NO_WORD
-        if index is not None:
-            index.close()
+    ready = opened(root, question)
+    if isinstance(ready, str):
         return Passages(
-            question=question, senior_root=str(root), fresh=fresh, passages=(), notes=(*notes, why)
+            question=question,
+            senior_root=str(root),
+            fresh=fresh,
+            passages=(),
+            notes=(*notes, ready),
         )
+    index, query = ready
     with index:
         library = Library(root, config, index)
         cards = _cards(library) if filters else []
@@ -128,7 +127,7 @@ def rank_chunks(
     """Chunks that share a word with ``query`` or are near it in meaning, best first, of the rows that are ``shown``."""
     document = library.words.chunk_document
     own = to_one(score_chunks(library.words, query) * shown[document])
-    lexical: Floats = own + CARD * views.card[document]
+    lexical: Floats = own + CARD * to_one(views.card)[document]
     first = np.searchsorted(document, np.arange(len(library.paths)))
     number_of = {(row, index): int(first[row]) + index for row, index in near}
     meaning = np.zeros(len(document))

@@ -12,10 +12,11 @@ from backend.errors import UsageError
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
 from backend.kickoff.excerpt import best_sentence
-from backend.kickoff.find import NO_WORD, Ranking
+from backend.kickoff.find import Ranking
 from backend.kickoff.lexical import Query
 from backend.kickoff.library import Library
 from backend.kickoff.membership import find_file, membership
+from backend.kickoff.opening import NO_WORD
 from backend.kickoff.rank import explained
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Placement, Why
@@ -60,7 +61,9 @@ def place(ranking: Ranking, task: str, row: int) -> Placement:
     """Where the document at ``row`` stands in a ranking, with each part of its score."""
     library = ranking.library
     number, ranked = next(
-        (number, ranked) for number, ranked in enumerate(ranking.ranked, 1) if ranked.row == row
+        (number, ranked)
+        for number, ranked in enumerate(ranking.second_opinion(ranking.ranked), 1)
+        if ranked.row == row
     )
     chunk = ranking.best_chunk(row)
     found = ranking.words_found(row)
@@ -80,4 +83,5 @@ def place(ranking: Ranking, task: str, row: int) -> Placement:
         end_line=chunk.end_line,
         links_to=tuple(library.paths[target] for target in library.links(row)),
         linked_from=tuple(library.paths[origin] for origin in ranked.linked_from),
+        reranker=ranked.reranker,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.render.answer_frame import trust_text
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -15,19 +16,17 @@ def findings_text(findings: Findings, *, width: int = 80, colour: bool = False) 
     """Return the findings as text of at most ``width`` columns; only a path or word may be wider.
 
     Each file: ``1. [repo] path › title › date → excerpt``, then its status, copies and why it
-    matched, then each doubt on a line of its own.
+    matched, then each doubt on a line of its own. Last the newest handoff of the repo at hand.
     """
     style = Style(colour)
     lines = [style.bold(line) for line in wrap_indented(_headline(findings), width, "")]
-    if not findings.fresh:
-        stale = "The index may lag behind the files: it was busy or could not be refreshed."
-        lines += [style.warn(line) for line in wrap_indented(stale, width, "")]
-    for note in findings.notes:
-        lines += [style.warn(line) for line in wrap_indented(single_line(note, 2000), width, "")]
-    lines.append("")
+    lines += [*trust_text(findings, width, lags=style.warn, note=style.warn), ""]
     digits = max((len(str(candidate.rank)) for candidate in findings.candidates), default=1)
     for candidate in findings.candidates:
         lines += [*_candidate(candidate, digits, width, style), ""]
+    if findings.handoff is not None:
+        path = single_line(findings.handoff.source_path, PATH_LIMIT)
+        lines += wrap_indented(f"newest handoff: {path} ({findings.handoff.date})", width, "")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from backend.render.answer_frame import trust_text
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -26,11 +27,7 @@ def passages_text(
     lines.append("")
     for passage in passages.passages:
         lines += [*_passage(passage, folder, width, style), ""]
-    if not passages.fresh:
-        stale = "The index may lag behind the files: it was busy or could not be refreshed."
-        lines += [style.warn(line) for line in wrap_indented(stale, width, "")]
-    for note in passages.notes:
-        lines += [style.dim(line) for line in wrap_indented(single_line(note, 2000), width, "")]
+    lines += trust_text(passages, width, lags=style.warn, note=style.dim)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

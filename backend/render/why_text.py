@@ -63,6 +63,7 @@ def _placement(placement: Placement, width: int, style: Style) -> list[str]:
         ("words", words or "none"),
         ("missing", ", ".join(single_line(word, 60) for word in placement.words_missing)),
         ("meaning", meaning),
+        ("reranker", f"place {placement.reranker}" if placement.reranker else ""),
         ("best chunk", best),
         ("linked from", _paths(placement.linked_from)),
         ("links to", _paths(placement.links_to)),

@@ -128,7 +128,8 @@ class FolderMap(Struct, frozen=True, kw_only=True):
 
 class Placement(Struct, frozen=True, kw_only=True):
     """Where a file ranks for a task, and why: ``rank`` among ``documents``, ``parts`` of the ``score`` (largest first), how
-    often each word of the task occurs in it, and the chunk that matches best.
+    often each word of the task occurs in it, and the chunk that matches best. ``reranker``: its place in the reranker's own
+    order, where one was asked.
     """
 
     task: str
@@ -145,6 +146,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     end_line: int
     links_to: tuple[str, ...] = ()
     linked_from: tuple[str, ...] = ()
+    reranker: int | None = None
 
 
 class Why(Struct, frozen=True, kw_only=True):

@@ -9,8 +9,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from organisation import KIT
+
+from backend.freshness.index import Index
+from backend.freshness.places import index_path
+from backend.kickoff.lexical import Query, score
+from backend.kickoff.library import Library
+from backend.tree.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -187,6 +194,21 @@ def test_a_handoff_of_the_repo_around_or_below_is_better_than_none(small: Any) -
         "shop": None,
         "": "labs/kit/context-v/Handoffs/New.md",
     }
+
+
+def test_titles_count_only_as_far_as_they_speak_of_the_task(harbour: Any) -> None:
+    """Else the one title that shares an everyday word with a task without names counts like a title that says it all."""
+    with Index.for_reading(index_path(harbour.root)) as index:
+        library = Library(harbour.root, load_config(harbour.root), index)
+        shown = np.ones(len(library.paths), bool)
+
+        def best_card(task: str) -> float:
+            query = Query.of(task)
+            assert query is not None
+            return float(score(library.words, query, shown).card.max())
+
+        assert best_card("Berth booking") == 1.0
+        assert best_card("they ask for the same place in the same minute, who gets it") < 0.7
 
 
 # --- how much the corpus says -------------------------------------------------------------------------------------
