@@ -1,122 +1,132 @@
-"""Name a group of documents by words that are its own: tags first, then words of its titles."""
+"""Name a group of documents by the words that set it apart: common in the group, rare elsewhere (c-TF-IDF).
+
+The words are the documents' own, in their own spelling: tags, and phrases of titles and ledes.
+"""
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from backend.documents.lists import fold
+from backend.catchup.terms import Term, stems, terms_of
 from backend.schemas.manifest import ManifestEntry
 
-_TERMS = 3  # words or tags in a name
-_ENOUGH_TAGS = 2  # an author's tags name a theme better than words that happen to be in titles
-_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
-_LEAST_SHARE = 0.15  # of the group's documents that a term must be in
-_LEAST_LIFT = 1.3  # how much commoner in the group than everywhere
-_EMPTY_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        add adds all also and any are been but can did does each every for from get gets had has
-        have how into its just long make makes may more new not now off one only our out over per
-        read short some than that the their them then there these this through toward towards two
-        use uses using was were what when where which who why will with without you your
-        context document documents file files note notes
-        """,
-    )
-)
-
-_Read = Callable[[ManifestEntry], Iterable[tuple[str, str]]]  # comparing form and spelling
+_TERMS = 3  # in a name
+_LEAST_SHARE = 0.12  # of the group's documents that a term must be in
+_LEAST_LIFT = 1.5  # how much commoner in the group than everywhere
+_LEAST_GAIN = 0.05  # of the group's documents that a further term must add
+_LEAST_COVERED = 0.3  # of the group's documents that bear a term of its name; fewer: it has no name
+_LENGTHS = (
+    1.0,
+    1.3,
+    1.45,
+)  # what a term is worth by its words, three or more at most: a phrase says more
 
 
-class _Term(NamedTuple):
+class Name(NamedTuple):
+    """A group's name, ``""`` where no words set it apart; ``keys`` are those of the name's terms."""
+
+    text: str = ""
+    keys: frozenset[str] = frozenset()
+
+
+class _Candidate(NamedTuple):
     key: str
-    text: str
     score: float
+    bearers: frozenset[int]
 
 
-def name_groups(groups: Sequence[Sequence[ManifestEntry]]) -> list[str]:
-    """Return a name for each group, such as ``Booking, Tides, berth``; no two are the same."""
-    everyone = [entry for group in groups for entry in group]
-    tags_of_all, words_of_all = _counts(everyone, _tags), _counts(everyone, _words)
-    names: list[str] = []
-    for group in groups:
-        tags = _rank(group, _tags, tags_of_all, len(everyone))
-        words = _rank(group, _words, words_of_all, len(everyone))
-        names.append(_distinct_name(_choose(tags, words), group, names))
+def name_groups(groups: Sequence[Sequence[ManifestEntry]]) -> list[Name]:
+    """Return a name for each group, such as ``Berth booking, Tides``; no two are the same."""
+    read = [[terms_of(entry) for entry in group] for group in groups]
+    everywhere = _weigh([document for group in read for document in group])
+    total = sum(len(group) for group in groups)
+    names: list[Name] = []
+    for group, documents in zip(groups, read, strict=True):
+        name = _name(group, documents, everywhere, total)
+        if any(name.text == other.text for other in names):
+            name = Name()
+        names.append(name)
     return names
 
 
-def _choose(tags: Sequence[_Term], words: Sequence[_Term]) -> list[str]:
-    """Put tags first; words of titles only fill up where there are fewer than two tags."""
-    chosen: list[_Term] = []
-    for term in [*tags, *words] if len(tags) < _ENOUGH_TAGS else tags:
-        if not any(_overlap(term.key, other.key) for other in chosen):
-            chosen.append(term)
-    return [term.text for term in chosen]
+def bears(entry: ManifestEntry, name: Name) -> bool:
+    """Say whether a document has one of the name's terms among its own."""
+    return any(term.key in name.keys for term in terms_of(entry))
 
 
-def _overlap(one: str, other: str) -> bool:
-    return bool(set(_stems(one)) & set(_stems(other)))
+def _name(
+    group: Sequence[ManifestEntry],
+    documents: Sequence[Sequence[Term]],
+    everywhere: dict[str, float],
+    total: int,
+) -> Name:
+    candidates = _candidates(group, documents, everywhere, total)
+    chosen: list[_Candidate] = []
+    covered: set[int] = set()
+    while candidates and len(chosen) < _TERMS:
+        best = max(candidates, key=lambda one: (_gain(one, covered), one.key))
+        gained = len(best.bearers - covered) / len(group)
+        if not chosen or gained >= _LEAST_GAIN:
+            chosen.append(best)
+            covered |= best.bearers
+        words = set(best.key.split("-"))
+        candidates = [one for one in candidates if not words & set(one.key.split("-"))]
+    if len(covered) < _LEAST_COVERED * len(group):
+        return Name()
+    text = ", ".join(_spelling(one.key, documents) for one in chosen)
+    return Name(text, frozenset(one.key for one in chosen))
 
 
-def _stems(key: str) -> list[str]:
-    return [part.rstrip("s") for part in key.split("-")]
-
-
-def _distinct_name(terms: list[str], group: Sequence[ManifestEntry], taken: list[str]) -> str:
-    for length in range(_TERMS, max(_TERMS, len(terms)) + 1):
-        name = ", ".join(terms[:length])
-        if name and name not in taken:
-            return name
-    base = ", ".join(terms[:_TERMS])
-    repo = Counter(entry.repo for entry in group).most_common(1)[0][0]
-    name = f"{base} in {repo}" if base else f"Various in {repo}"
-    number = 2
-    unique = name
-    while unique in taken:
-        unique, number = f"{name} ({number})", number + 1
-    return unique
-
-
-def _rank(
-    group: Sequence[ManifestEntry], read: _Read, of_all: Counter[str], total: int
-) -> list[_Term]:
-    counts = _counts(group, read)
-    spellings: dict[str, Counter[str]] = {}
-    for entry in group:
-        for key, text in read(entry):
-            spellings.setdefault(key, Counter())[text] += 1
+def _candidates(
+    group: Sequence[ManifestEntry],
+    documents: Sequence[Sequence[Term]],
+    everywhere: dict[str, float],
+    total: int,
+) -> list[_Candidate]:
+    here = _weigh(documents)
+    bearers: dict[str, set[int]] = {}
+    for number, document in enumerate(documents):
+        for term in document:
+            bearers.setdefault(term.key, set()).add(number)
+    told = _told_by_the_repo(group)
     least = max(2, math.ceil(_LEAST_SHARE * len(group)))
-    terms = []
-    for key, count in counts.items():
-        lift = (count / len(group)) / (of_all[key] / total)
-        if count >= least and (lift >= _LEAST_LIFT or len(group) == total):
-            spelling = min(spellings[key], key=lambda text: (-spellings[key][text], text))
-            terms.append(_Term(key, spelling, count * math.log(1 + lift)))
-    return sorted(terms, key=lambda term: (-term.score, term.key))
+    found = []
+    for key, weight in here.items():
+        lift = (weight / len(group)) / (everywhere[key] / total)
+        if len(bearers[key]) < least or (lift < _LEAST_LIFT and len(group) < total):
+            continue
+        words = key.split("-")
+        if told.issuperset(words):
+            continue
+        length = _LENGTHS[min(len(words), len(_LENGTHS)) - 1]
+        score = weight / len(group) * math.log(max(lift, _LEAST_LIFT)) * length
+        found.append(_Candidate(key, score, frozenset(bearers[key])))
+    return found
 
 
-def _counts(entries: Iterable[ManifestEntry], read: _Read) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for entry in entries:
-        counts.update({key for key, _ in read(entry)})
-    return counts
+def _told_by_the_repo(group: Sequence[ManifestEntry]) -> frozenset[str]:
+    """Return the words of the repo's own name where nearly all documents are of one: it stands beside."""
+    repo, count = Counter(entry.repo for entry in group).most_common(1)[0]
+    return frozenset(stems(repo.rpartition("/")[2])) if count >= 0.8 * len(group) else frozenset()
 
 
-def _tags(entry: ManifestEntry) -> Iterable[tuple[str, str]]:
-    return _keyed(entry.tags)
+def _gain(candidate: _Candidate, covered: set[int]) -> float:
+    """Weigh a term by how many of its documents no earlier term of the name speaks for."""
+    fresh = len(candidate.bearers - covered) / len(candidate.bearers)
+    return candidate.score * (0.3 + 0.7 * fresh)
 
 
-def _words(entry: ManifestEntry) -> Iterable[tuple[str, str]]:
-    return _keyed(_WORD.findall(entry.title))
+def _weigh(documents: Sequence[Sequence[Term]]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for document in documents:
+        for term in document:
+            weights[term.key] = weights.get(term.key, 0.0) + term.weight
+    return weights
 
 
-def _keyed(texts: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for text in texts:
-        key = fold(text)
-        if key and key not in _EMPTY_WORDS:
-            yield key, text.strip()
+def _spelling(key: str, documents: Sequence[Sequence[Term]]) -> str:
+    spellings = Counter(term.text for document in documents for term in document if term.key == key)
+    return min(spellings, key=lambda text: (-spellings[text], text))

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from backend.catchup.clusters import group
+from backend.catchup.clusters import Grouping, group
 from backend.catchup.digest import digest_file
-from backend.catchup.naming import name_groups
+from backend.catchup.naming import Name, bears, name_groups
 from backend.catchup.selection import Cards, Filters, Picked, pick
 from backend.errors import UsageError
 from backend.schemas.catchup import Digest, Theme
 from backend.tree.window import Window
 
+OTHER = "Other"  # the documents that no theme's words fit; always the last one
 LEADING_FILES = 3
 WIDE_DAYS = 80  # three calendar months, whichever they are, and a little less
 LEAST_FILES = 12  # fewer are read faster than themes
@@ -29,10 +30,15 @@ class Cluster(NamedTuple):
     paths: frozenset[str]
 
 
-def wants_themes(digest: Digest) -> bool:
-    """Say whether themes help: the cap cut files off, or the window spans three months or more."""
+def wants_themes(digest: Digest, usual_cap: int) -> bool:
+    """Say whether a window has themes: it spans three months or more, or holds more files than are usually shown.
+
+    ``usual_cap`` is the config's, not the one asked for, so that a theme stays what it was when it is
+    drilled into with another ``--max-files``.
+    """
     days = (date.fromisoformat(digest.until) - date.fromisoformat(digest.since)).days
-    return digest.total_files >= LEAST_FILES and (digest.truncated or days >= WIDE_DAYS)
+    many = digest.total_files > usual_cap
+    return digest.total_files >= LEAST_FILES and (many or days >= WIDE_DAYS)
 
 
 def make_themes(
@@ -46,24 +52,52 @@ def make_themes(
     owner: str | None = None,
     not_by: str | None = None,
 ) -> tuple[Cluster, ...]:
-    """Cluster all the window's documents, also those beyond the cap, the largest theme first.
+    """Cluster all the window's documents, also those beyond the cap, the largest theme first, ``Other`` last.
 
     ``vectors``: path -> a document's vector, all of one length (numpy arrays or lists); documents
-    without one are in no theme. Filters as in ``make_digest``. Deterministic; no model is called.
+    without one are in no theme. Empty where they have no words in common.
+    Filters as in ``make_digest``. Deterministic; no model is called.
     Raises UsageError for a scope that is unknown or ambiguous.
     """
     found, _ = pick(cards_by_role, window, Filters(scope, by_author, owner, not_by), repos)
     files = sorted((file for file in found if file.path in vectors), key=lambda file: file.path)
-    groups = [
-        [files[position] for position in positions]
-        for positions in group([vectors[file.path] for file in files])
-    ]
-    groups.sort(key=lambda files: (-len(files), files[0].path))
-    names = name_groups([[file.entry for file in files] for files in groups])
-    return tuple(
-        _cluster(number, name, files)
-        for number, (name, files) in enumerate(zip(names, groups, strict=True), start=1)
-    )
+    named, rest = _named_groups(files, group([vectors[file.path] for file in files]))
+    named.sort(key=lambda pair: (-len(pair[1]), pair[1][0].path))
+    if named and rest:
+        named.append((OTHER, rest))
+    return tuple(_cluster(number, name, files) for number, (name, files) in enumerate(named, 1))
+
+
+def _named_groups(
+    files: Sequence[Picked], grouping: Grouping
+) -> tuple[list[tuple[str, list[Picked]]], list[Picked]]:
+    """Name the groups; the documents of those without a name join the nearest theme they bear a term of.
+
+    The second result is the rest of them; a rest of one or two joins the nearest themes all the same.
+    Where no group has words of its own they all are about one thing, and that is the theme.
+    """
+    groups, closeness = grouping
+    names = name_groups([[files[place].entry for place in places] for places in groups])
+    good = [number for number, name in enumerate(names) if name.text]
+    if not good:
+        (name,) = name_groups([[file.entry for file in files]]) if files else (Name(),)
+        return ([(name.text, list(files))], []) if name.text else ([], list(files))
+    members = {number: list(groups[number]) for number in good}
+    rest = []
+    for place in sorted(
+        place for number, places in enumerate(groups) if number not in members for place in places
+    ):
+        own = [number for number in good if bears(files[place].entry, names[number])]
+        if own:
+            members[max(own, key=lambda number: closeness[place, number])].append(place)
+        else:
+            rest.append(place)
+    if len(rest) < LEADING_FILES:
+        for place in rest:
+            members[max(good, key=lambda number: closeness[place, number])].append(place)
+        rest = []
+    named = [(names[number].text, [files[place] for place in members[number]]) for number in good]
+    return named, [files[place] for place in rest]
 
 
 def with_themes(digest: Digest, clusters: Sequence[Cluster]) -> Digest:
@@ -76,16 +110,30 @@ def with_themes(digest: Digest, clusters: Sequence[Cluster]) -> Digest:
     return replace(digest, themes=tuple(cluster.theme for cluster in clusters), notes=notes)
 
 
-def theme_paths(clusters: Sequence[Cluster], number: int) -> frozenset[str]:
-    """Return the documents of theme ``number``, for ``make_digest(paths=…)``.
+def pick_theme(clusters: Sequence[Cluster], number: int) -> Cluster:
+    """Return theme ``number``; its ``paths`` are for ``make_digest(paths=…)``.
 
     Raises UsageError when there is no such theme.
     """
     for cluster in clusters:
         if cluster.theme.number == number:
-            return cluster.paths
-    known = f"1 to {len(clusters)}" if clusters else "none in this window"
-    raise UsageError(f"--theme expects a theme's number, {known}; got {number}.")
+            return cluster
+    if not clusters:
+        raise UsageError(
+            f"--theme {number}: this window has no themes (it is short and all its files are shown, or "
+            "they have no words in common). Leave --theme out, or give a window of 3m or more."
+        )
+    raise UsageError(f"--theme expects a theme's number, 1 to {len(clusters)}; got {number}.")
+
+
+def of_theme(digest: Digest, theme: Theme) -> Digest:
+    """Return the digest of one theme's files as such: named, and counted as the theme's."""
+    return replace(
+        digest,
+        theme=theme.number,
+        themes=(replace(theme, files=()),),
+        message=f"Theme {theme.number}: {digest.message}",
+    )
 
 
 def _cluster(number: int, name: str, files: Sequence[Picked]) -> Cluster:

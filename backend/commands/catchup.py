@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -73,47 +74,30 @@ def catch_up(
     as_json: bool,
 ) -> None:
     """What moved across the tree, or below SLUG: repo, tag, files, newest first."""
-    from msgspec.structs import replace
-
-    from backend.catchup.digest import make_digest
-    from backend.catchup.themes import make_themes, theme_paths, wants_themes, with_themes
-    from backend.freshness.index import document_vectors
-    from backend.freshness.manifest import load_all_cards
-    from backend.freshness.places import load_places
-    from backend.freshness.refresh import refresh
+    # Before numpy is loaded: the themes' matrices are small, so its threads cost several times what they
+    # gain, and one thread adds up in the same order on every machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from backend.catchup.answer import answer_catch_up
     from backend.render.digest_markdown import digest_markdown
     from backend.render.digest_text import digest_text
-    from backend.tree.window import make_window
 
     if open_page and html is None:
         raise UsageError("--open goes with --html FILE")
     root, config = open_root(root)
-    moment = now()
-    chosen = make_window(window or (None if since else config.catch_up.window), since, moment)
-    freshness = refresh(root, config, now=moment)
-    cards = load_all_cards(root)
-    places = load_places(root)
-    filters: dict[str, Any] = {
-        "scope": scope or place,
-        "repos": list(places.repos) if places else [],
-        "by_author": by_author,
-        "owner": owner,
-        "not_by": not_by,
-    }
-    shape: dict[str, Any] = {
-        "max_files": config.catch_up.max_files if max_files is None else max_files,
-        "alphabetical": alphabetical,
-    }
-    digest = make_digest(cards, chosen, **filters, **shape)
-    if theme is not None or wants_themes(digest):
-        themes = make_themes(cards, chosen, document_vectors(root), **filters)
-        if theme is not None:
-            paths = theme_paths(themes, theme)
-            digest = make_digest(cards, chosen, **filters, **shape, paths=paths)
-        else:
-            digest = with_themes(digest, themes)
-    notes = (*digest.notes, *freshness.notes)
-    digest = replace(digest, notes=notes, senior_root=str(root))
+    digest = answer_catch_up(
+        root,
+        config,
+        now=now(),
+        window=window,
+        since=since,
+        scope=scope or place,
+        by_author=by_author,
+        owner=owner,
+        not_by=not_by,
+        max_files=max_files,
+        alphabetical=alphabetical,
+        theme=theme,
+    )
     if html is not None:
         _write_page(html, digest, open_page)
     if as_json:

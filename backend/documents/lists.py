@@ -14,6 +14,7 @@ NAME_LIMIT = 120
 _JOINTS = re.compile("[\\s_\\-\u2010-\u2015\u2212]+")
 _ZERO_WIDTH = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 _EMAIL = re.compile(r"\s*[<(][^<>()\s]{1,200}@[^<>()\s]{1,200}[>)]")
+_BRACE = re.compile(r"[{}]")
 _WIKILINK = re.compile(r"\[\[([^\[\]]{1,300})\]\]")
 
 # Letters that Unicode does not take apart into a base letter and an accent.
@@ -41,14 +42,15 @@ def read_tags(*values: object) -> tuple[str, ...]:
 
     A text is split at commas and semicolons. Without any it is ONE tag, blanks and all (``Garden
     plan``), unless its words are plainly tags of their own: each has a ``#``, or at least two hold
-    a hyphen (``Garden-Plan Hedge-Row``).
+    a hyphen (``Garden-Plan Hedge-Row``). What has a brace, or no letter and no digit, is a leftover
+    of broken YAML or of a template (``{a: b``, ``|``), not a tag.
     """
     names: list[str] = []
     for value in values:
         for text in flatten(value):
             for part in _split(text):
                 names.extend(part.split() if _is_blank_list(part) else [part])
-    return _distinct([name.strip().lstrip("#") for name in names], fold)
+    return _distinct([name.strip().lstrip("#") for name in names if _is_tag(name)], fold)
 
 
 def read_authors(*values: object) -> tuple[str, ...]:
@@ -65,6 +67,10 @@ def read_authors(*values: object) -> tuple[str, ...]:
         )
         names.extend(_EMAIL.sub("", part).lstrip("@") for part in parts)
     return _distinct(names, fold_name)
+
+
+def _is_tag(name: str) -> bool:
+    return not _BRACE.search(name) and any(character.isalnum() for character in name)
 
 
 def _plain(text: str) -> str:

@@ -10,6 +10,7 @@ from backend.schemas.catchup import Digest, DigestFile, DigestTag, Theme
 LEDE_LIMIT = 160  # characters
 _LEDE = 36  # columns: a lede stands beside its path only where that many are left for it
 _BESIDE_LINES = 2  # and where it takes about that many lines; a longer one reads better below
+_REPOS = 5  # of a theme, named
 _BULLET = "    - "
 _SOFT_DATES = {"git": " (git)", "ingest": " (indexed)"}
 
@@ -70,18 +71,30 @@ def _below(path: str, date: str, lede: str, width: int, style: Style) -> list[st
 
 def _themes(digest: Digest, width: int, style: Style) -> list[str]:
     period = digest.window if digest.window.startswith("since ") else f"in the {digest.window}"
-    lines = [style.bold(f"Major themes {period}:")]
+    what = "Major themes" if digest.theme is None else "One theme"
+    lines = [style.bold(f"{what} {period}:")]
     for theme in digest.themes:
         lines += wrap_indented(theme_line(theme), width, " " * 6, "  ")
         for file in theme.files:
             path = single_line(file.source_path, PATH_LIMIT)
             lines.append(f"      - {path} {style.dim('› ' + date_label(file))}")
-    lines.append(style.dim("Drill into one with --theme N."))
+    if digest.theme is None:
+        lines.append(style.dim("Drill into one with --theme N."))
     return lines
 
 
 def theme_line(theme: Theme) -> str:
     """Return ``(1) Auth, Sessions, 15 files (astro-knots 12, ai-labs 3)``."""
-    repos = ", ".join(f"{single_line(repo, 120)} {count}" for repo, count in theme.repos.items())
     files = "1 file" if theme.count == 1 else f"{theme.count} files"
+    repos = single_line(theme_repos(theme), 2000)
     return f"({theme.number}) {single_line(theme.name, 120)}, {files} ({repos})"
+
+
+def theme_repos(theme: Theme) -> str:
+    """Return ``astro-knots 12, ai-labs 3``: the repos with most of the theme's files, and how many stand in others."""
+    pairs = list(theme.repos.items())
+    words = [f"{single_line(repo, 120)} {count}" for repo, count in pairs[:_REPOS]]
+    if others := pairs[_REPOS:]:
+        repos = "another repo" if len(others) == 1 else f"{len(others)} other repos"
+        words.append(f"{repos} {sum(count for _, count in others)}")
+    return ", ".join(words)

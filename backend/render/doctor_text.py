@@ -18,7 +18,10 @@ _INDENT = " " * 9
 def doctor_text(diagnosis: Diagnosis, *, width: int = 80, colour: bool = False) -> str:
     """Return the diagnosis as text of at most ``width`` columns; only a path or word may be wider."""
     style = Style(colour)
-    lines = [f"mended   {single_line(words, 2000)}" for words in diagnosis.mended]
+    lines = [
+        ("" if words.startswith("not mended") else "mended   ") + single_line(words, 2000)
+        for words in diagnosis.mended
+    ]
     for check in dict.fromkeys(finding.check for finding in diagnosis.findings):
         well = [f for f in diagnosis.findings if f.check == check and f.level == "ok"]
         text = f"{check}: {'; '.join(single_line(finding.what, 200) for finding in well)}"

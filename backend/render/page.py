@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from backend.documents.lists import fold, fold_name
 from backend.render.activity import HEIGHT, draw_activity
+from backend.render.digest_text import theme_repos
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT, below_repo
 from backend.schemas.catchup import Digest, DigestFile
@@ -133,6 +134,18 @@ def _file(file: DigestFile, repo: str, files: _Names, authors: _Names) -> _File:
     )
 
 
+def _break_at_slashes(text: str) -> Markup:
+    """Let a narrow screen break a slug after a slash rather than within a name."""
+    return Markup("/<wbr>").join(text.split("/"))
+
+
+def _keep_options_whole(text: str) -> Markup:
+    """Keep ``--max-files`` on one line: a browser would break it after any hyphen."""
+    whole = Markup('<span class="option">{}</span>')
+    words = (whole.format(word) if word.startswith("--") else word for word in text.split(" "))
+    return Markup(" ").join(words)
+
+
 def _line(text: str) -> str:
     return single_line(text, TEXT_LIMIT)
 
@@ -164,4 +177,7 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["line"] = _line
+    environment.filters["repos"] = theme_repos
+    environment.filters["at_slashes"] = _break_at_slashes
+    environment.filters["whole_options"] = _keep_options_whole
     return environment.from_string(_part("page.html.j2"))

@@ -49,6 +49,8 @@ class Theme(Struct, frozen=True, kw_only=True):
 class Digest(Struct, frozen=True, kw_only=True):
     """What ``cv catch-up`` answers. ``since`` and ``until`` are days, both included.
 
+    ``theme``: the number of the theme whose files alone these are; ``themes`` then holds that one.
+
     ``activity``: repo -> day -> distinct files of that day, also those beyond the cap.
     """
 
@@ -61,6 +63,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     message: str
     repos: tuple[DigestRepo, ...]
     themes: tuple[Theme, ...] = ()
+    theme: int | None = None
     senior_root: str = ""
     notes: tuple[str, ...] = ()
     activity: dict[str, dict[str, int]] = {}

@@ -18,17 +18,17 @@ _TIMEOUT = 60.0
 
 
 class GitDate(Struct, frozen=True):
-    """Newest commits of one file, epoch seconds: ``own``, one that touched fewer than ``MASS_EDIT`` documents (0: none such),
-    and ``any``.
+    """Commits of one file, epoch seconds: ``own``, the newest that touched fewer than ``MASS_EDIT`` documents (0: none such),
+    and ``first``, the oldest: what came in a large import and was only ever swept since is as old as that import.
     """
 
     own: int
-    any: int
+    first: int
 
     @property
     def best(self) -> int:
         """The commit that counts as the document's date."""
-        return self.own or self.any
+        return self.own or self.first
 
 
 def git_dates(repo: Path) -> dict[str, GitDate]:
@@ -38,10 +38,7 @@ def git_dates(repo: Path) -> dict[str, GitDate]:
         for path in paths:
             known = dates.get(path)
             own = moment if len(paths) < MASS_EDIT else 0
-            if known is None:
-                dates[path] = GitDate(own, moment)
-            elif not known.own and own:
-                dates[path] = GitDate(own, known.any)
+            dates[path] = GitDate((known.own if known else 0) or own, moment)
     return dates
 
 

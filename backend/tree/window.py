@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -32,16 +31,26 @@ class Window(NamedTuple):
 
 
 def make_window(window: str | None, since: str | None, now: datetime) -> Window:
-    """Read ``--window`` or ``--since``; ``since`` wins where both are given.
+    """Read ``--window`` or ``--since``.
 
     ``now`` is aware and in the reader's own zone: its day is the window's last one.
-    Raises UsageError when neither is given or one cannot be read.
+    Raises UsageError when neither or both are given, or one cannot be read.
     """
+    if window is not None and since is not None:
+        raise UsageError(
+            f"Expected --window or --since, not both; got --window {window} and --since {since}."
+        )
     if since is not None:
         return parse_since(since, now)
     if window is not None:
         return parse_window(window, now)
     raise UsageError(f"Expected --window ({FORMS}) or --since YYYY-MM-DD; neither was given.")
+
+
+def is_window(text: str) -> bool:
+    """Say whether the text is a length such as ``2w``, whatever its letter's case."""
+    match = _WINDOW.fullmatch(text)
+    return match is not None and int(match[1]) > 0
 
 
 def parse_window(text: str, now: datetime) -> Window:
@@ -51,7 +60,7 @@ def parse_window(text: str, now: datetime) -> Window:
     Raises UsageError for any other form.
     """
     match = _WINDOW.fullmatch(text)
-    if match is None or int(match[1]) == 0:
+    if match is None or not is_window(text):
         raise UsageError(
             f"--window expects {FORMS}, one or more; got {text!r}. "
             "For a fixed start use --since YYYY-MM-DD."
@@ -94,6 +103,8 @@ def parse_since(text: str, now: datetime, option: str = "--since") -> Window:
 def _back(day: date, count: int, unit: str) -> date:
     if unit in "dw":
         return day - timedelta(days=count * (7 if unit == "w" else 1))
+    import calendar  # only who looks months back pays for it: the hooks read windows too
+
     months = day.year * 12 + (day.month - 1) - count * (12 if unit == "y" else 1)
     year, month = divmod(months, 12)
     if year < 1:

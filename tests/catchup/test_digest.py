@@ -151,6 +151,12 @@ def test_the_cap_shows_the_newest_and_says_so(
     assert digest.truncated == (count > 50)
     assert sum(sum(days.values()) for days in digest.activity.values()) == count
     assert digest.message == snapshot
+    # The whole of it would be 5,000 lines: how many files stand where is what can go wrong with a size.
+    counts = {
+        repo: {tag: len(files) for tag, files in tags.items()}
+        for repo, tags in shape(digest).items()
+    }
+    assert counts == snapshot
 
 
 def test_the_sentence_of_a_cut_digest(crowd: Crowd, now: datetime) -> None:

@@ -36,6 +36,8 @@ from backend.documents.lists import fold, fold_name, read_authors, read_tags
         ("", ()),
         ([], ()),
         ("{{tags}}", ()),
+        ("{a: b", ()),
+        (["{a: b}", "|", "Hedge", "!!"], ("Hedge",)),
     ],
 )
 def test_tags_in_every_form(value: object, tags: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ def test_the_organisation(digest: Digest, snapshot: SnapshotAssertion) -> None:
     assert digest_markdown(digest) == snapshot
 
 
-@pytest.mark.parametrize("count", [0, 1, 50, 51])
+@pytest.mark.parametrize("count", [0, 1, 50, 51, 5000])
 def test_sizes(crowd_digest: Crowd, count: int, snapshot: SnapshotAssertion) -> None:
     assert digest_markdown(crowd_digest(count)) == snapshot
 
@@ -61,7 +61,7 @@ def test_no_text_of_a_document_leaves_its_fence(digest: Digest) -> None:
     assert "</" not in text
     assert "~~~" not in text
     assert "`" not in before.replace("```", "")
-    assert len(inside.splitlines()) == 1 + 3 + 3
+    assert len(inside.splitlines()) == 1 + 2 + 3 + 3
 
 
 def test_the_agent_is_told_that_it_is_data(digest: Digest) -> None:

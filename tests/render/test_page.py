@@ -5,11 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -21,17 +18,6 @@ from backend.render.page import digest_page
 from backend.schemas.catchup import Digest, Theme
 
 Crowd = Callable[..., Digest]
-CHROMIUM = shutil.which("chromium")
-_QUIET = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 class _HtmlSnapshot(SingleFileSnapshotExtension):
@@ -66,7 +52,7 @@ def test_the_organisation(digest: Digest, snapshot: SnapshotAssertion) -> None:
     # The style and the script are files of their own; the policy names their hashes.
     for part in ("style", "script"):
         page = re.sub(rf"(?s)<{part}>.*?</{part}>", f"<{part}>…</{part}>", page)
-    page = re.sub(r"'sha256-[^']+'", "'sha256-…'", page)
+    page = re.sub(r"sha256-[\w+/=]+", "sha256-…", page)
     assert page == snapshot.use_extension(_HtmlSnapshot)
 
 
@@ -142,7 +128,18 @@ def test_spellings_of_a_name_are_one_choice(digest: Digest) -> None:
     assert len([name for name in options if name.lower().startswith("zo")]) == 1
 
 
-@pytest.mark.parametrize("count", [0, 1, 51, 5000])
+@pytest.mark.parametrize("count", [0, 1, 50, 51, 5000])
+def test_what_stands_above_the_files(
+    crowd_digest: Crowd, count: int, snapshot: SnapshotAssertion
+) -> None:
+    head = digest_page(crowd_digest(count)).partition("<header>")[2].partition("<main")[0]
+    words = re.sub(r"(?s)<rect.*?</rect>|<[^>]+>", " ", head)
+    assert (
+        "\n".join(" ".join(line.split()) for line in words.splitlines() if line.strip()) == snapshot
+    )
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 51, 5000])
 def test_every_size_renders(crowd_digest: Crowd, count: int) -> None:
     digest = crowd_digest(count, max_files=5000)
     page = digest_page(digest)
@@ -174,29 +171,3 @@ def test_many_repos_share_the_last_row(digest: Digest) -> None:
     assert len(drawn.rows) == MOST_REPOS
     assert drawn.rows[-1].repo == "6 more repos"
     assert sum(row.total for row in drawn.rows) == sum(30 - n for n in range(25))
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: apt-get install chromium)")
-def test_in_a_browser_the_script_runs_and_a_changed_one_does_not(
-    digest: Digest, tmp_path: Path
-) -> None:
-    page = digest_page(digest)
-    assert '<p class="count" id="count" role="status">16 files</p>' in _dom(page, tmp_path / "own")
-    changed = page.replace('"use strict";', '"use strict"; ')
-    assert changed != page
-    assert '<p class="count" id="count" role="status"></p>' in _dom(changed, tmp_path / "changed")
-
-
-def _dom(page: str, folder: Path) -> str:
-    folder.mkdir()
-    file = folder / "page.html"
-    file.write_text(page, encoding="utf-8")
-    done = subprocess.run(
-        [str(CHROMIUM), *_QUIET, f"--user-data-dir={folder}/profile", "--dump-dom", file.as_uri()],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-        timeout=60,
-    )
-    return done.stdout

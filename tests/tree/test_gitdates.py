@@ -32,7 +32,7 @@ def test_the_newest_commit_counts(org: Any) -> None:
 
 
 def test_a_sweep_over_many_documents_is_no_news(org: Any) -> None:
-    """A commit of twenty documents and more is a mass edit; the newest smaller one counts, and where there is none, it."""
+    """A commit of twenty documents and more is a mass edit; the newest smaller one counts; where there is none, the oldest."""
     org.repo("ferry")
     org.write("ferry/context-v/Old.md", "one")
     org.commit("ferry", "2025-01-01")
@@ -41,10 +41,19 @@ def test_a_sweep_over_many_documents_is_no_news(org: Any) -> None:
     org.write("ferry/context-v/Old.md", "two")
     org.commit("ferry", "2025-06-06")
     dates = git_dates(org.path("ferry"))
-    assert dates["context-v/Old.md"] == GitDate(noon("2025-01-01"), noon("2025-06-06"))
+    assert dates["context-v/Old.md"] == GitDate(noon("2025-01-01"), noon("2025-01-01"))
     assert dates["context-v/Old.md"].best == noon("2025-01-01")
     assert dates["context-v/N0.md"] == GitDate(0, noon("2025-06-06"))
     assert dates["context-v/N0.md"].best == noon("2025-06-06")
+
+
+def test_what_was_imported_and_only_swept_since_is_as_old_as_the_import(org: Any) -> None:
+    org.repo("ferry")
+    for day in ("2025-01-01", "2025-06-06", "2025-12-12"):
+        for number in range(MASS_EDIT):
+            org.write(f"ferry/context-v/N{number}.md", f"as of {day}")
+        org.commit("ferry", day)
+    assert git_dates(org.path("ferry"))["context-v/N0.md"].best == noon("2025-01-01")
 
 
 def test_one_document_fewer_is_news(org: Any) -> None:

@@ -79,8 +79,11 @@ def test_today_is_the_readers_day() -> None:
     assert parse_window("1d", vienna).until == date(2026, 6, 16)
 
 
-def test_since_wins_and_one_of_both_is_needed() -> None:
-    assert make_window("2w", "2026-05-01", at("2026-06-15")).label == "since 2026-05-01"
+def test_one_of_both_is_needed_and_not_both() -> None:
+    assert make_window("2w", None, at("2026-06-15")).label == "last 2 weeks"
+    assert make_window(None, "2026-05-01", at("2026-06-15")).label == "since 2026-05-01"
+    with pytest.raises(UsageError, match="not both; got --window 2w and --since 2026-05-01"):
+        make_window("2w", "2026-05-01", at("2026-06-15"))
     with pytest.raises(UsageError, match="neither was given"):
         make_window(None, None, at("2026-06-15"))
 
