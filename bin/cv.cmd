@@ -7,6 +7,7 @@ setlocal EnableExtensions DisableDelayedExpansion
 for %%I in ("%~dp0..") do set "CV_ROOT=%%~fI"
 set "CV_LAUNCHER=%CV_ROOT%\bin\cv.cmd"
 if not defined CV_HOME set "CV_HOME=%LOCALAPPDATA%\context-vigilance"
+for %%I in ("%CV_HOME%") do set "CV_HOME=%%~fI"
 
 set "CV_COMMAND=%~1"
 set "CV_INLINE="
@@ -60,7 +61,18 @@ for %%V in (3.13 3.12 3.11 3.14) do (
 for %%P in (python3 python) do (
   %%P -I -c "import sys; sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 14)))" >nul 2>nul && set "CV_BASE=%%P" && goto :make
 )
-echo cv: no Python 3.11 to 3.13 found (looked for py, python3, python): install one from python.org or with "winget install Python.Python.3.13", and run this again>&2
+rem None there: uv knows the ones it manages, and can fetch one.
+for %%V in (3.13 3.12 3.11) do (
+  for /f "delims=" %%U in ('uv python find --no-project --system %%V 2^>nul') do set CV_BASE="%%U"&& goto :make
+)
+uv --version >nul 2>nul || goto :no_python
+echo Context Vigilance: no Python 3.11 to 3.13 here; asking uv for one>&2
+uv python install --quiet 3.13 >nul
+for /f "delims=" %%U in ('uv python find --no-project --system 3.13 2^>nul') do set CV_BASE="%%U"&& goto :make
+:no_python
+if not exist "%CV_HOME%\environments" mkdir "%CV_HOME%\environments" 2>nul
+(echo {"systemMessage": "Context Vigilance: its set-up failed: there is no Python 3.11 to 3.13. Install one (python.org, winget), then type /cv-init."}) >"%CV_ENVIRONMENT%.note" 2>nul
+echo cv: no Python 3.11 to 3.13 found (looked for py, python3, python, uv): install one from python.org or with "winget install Python.Python.3.13", and run this again>&2
 exit /b 1
 :make
 %CV_BASE% -I "%CV_ROOT%\backend\setup\environment.py" --requirements "%CV_LIST%" --home "%CV_HOME%" || exit /b 1
@@ -93,10 +105,15 @@ exit /b %ERRORLEVEL%
 
 :hook_not_ready
 if not "%~2"=="session-start" exit /b 0
+rem KEY.note, which environment.py writes: how a set-up that did not end well has ended. Said once, as is that there was none.
+if exist "%CV_ENVIRONMENT%.note" (
+  move /y "%CV_ENVIRONMENT%.note" "%CV_ENVIRONMENT%.said" >nul 2>nul && type "%CV_ENVIRONMENT%.said"
+  exit /b 0
+)
 if exist "%CV_ENVIRONMENT%.said" exit /b 0
 if not exist "%CV_HOME%\environments" mkdir "%CV_HOME%\environments" 2>nul
 (type nul >"%CV_ENVIRONMENT%.said") 2>nul || exit /b 0
-echo {"systemMessage": "Context Vigilance is installed but not set up yet: type /cv-init (about a minute, once).", "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "Context Vigilance is not set up on this machine: its commands do not work before the user has typed /cv-init. Do not install anything yourself."}}
+echo {"systemMessage": "Context Vigilance is installed but not set up yet: type /cv-init (about a minute, once).", "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "Context Vigilance is not set up on this machine: its commands do not work before the user has typed /cv-init and that has ended well. Do not install anything yourself."}}
 exit /b 0
 
 :look_for_inline

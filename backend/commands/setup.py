@@ -1,14 +1,13 @@
-"""``cv init``, ``cv dismiss``, ``cv undismiss``, ``cv config``, ``cv list-roots``."""
+"""``cv init``, ``cv list-roots``."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
 
 import click
 
-from backend.commands.common import here, json_option, now, open_root, print_json, root_option
+from backend.commands.common import here, json_option, now, print_json
 from backend.errors import CvError, UsageError
 from backend.tree.home import cv_home
 
@@ -133,153 +132,11 @@ def _agreed(question: str, *, default: bool) -> bool:
         raise UsageError("there is nobody to ask here; run it again with --yes") from abort
 
 
-def _quoted(path: Path) -> str:
-    """A path for a command line that a person copies."""
+def _quoted(path: PurePath, *, windows: bool = os.name == "nt") -> str:
+    """A path for a command line that a person copies; on Windows for cmd, PowerShell and Git Bash alike."""
     import shlex
 
-    text = str(path)
-    if os.name != "nt":
-        return shlex.quote(text)
-    return f'"{text}"' if " " in text else text
-
-
-@click.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path))
-@root_option
-def dismiss(path: Path | None, root: Path | None) -> None:
-    """Opt a folder and all below it out: no hooks, no index."""
-    from backend.tree.root import MARKER, find_root
-
-    folder = _folder_below(path, root)
-    if (path is None or not path.is_absolute()) and find_root(folder) == folder:
-        raise UsageError(f"this would opt out the whole tree; if you mean it: cv dismiss {folder}")
-    marker = folder / MARKER
-    if marker.exists():
-        click.echo(f"{folder} is dismissed already")
-        return
-    try:
-        marker.write_text(
-            "Context Vigilance leaves this folder and all below it alone. Delete this file to undo.\n"
-        )
-    except OSError as error:
-        raise CvError(f"{marker}: could not be written ({error.strerror})") from error
-    click.echo(
-        f"{folder} is dismissed; what was indexed of it leaves the store at the next sync (cv sync)"
-    )
-
-
-@click.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path))
-@root_option
-def undismiss(path: Path | None, root: Path | None) -> None:
-    """Take a dismissal back."""
-    from backend.tree.root import MARKER
-
-    folder = _folder_below(path, root)
-    try:
-        (folder / MARKER).unlink()
-    except FileNotFoundError:
-        above = next((p for p in folder.parents if (p / MARKER).exists()), None)
-        hint = f"; the marker is in {above}" if above else ""
-        click.echo(f"{folder} was not dismissed{hint}")
-        return
-    except OSError as error:
-        raise CvError(f"{folder / MARKER}: could not be removed ({error.strerror})") from error
-    click.echo(f"{folder} is no longer dismissed; it is indexed at the next sync (cv sync)")
-
-
-def _folder_below(path: Path | None, root: Path | None) -> Path:
-    found, _ = open_root(root)
-    folder = (here() / (path or "")).expanduser().resolve()
-    if not folder.is_dir():
-        raise UsageError(f"{path}: expected a folder")
-    if not folder.is_relative_to(found):
-        raise UsageError(f"{folder} does not lie under the senior root {found}")
-    return folder
-
-
-@click.group(name="config", invoke_without_command=True)
-@click.pass_context
-def config_group(context: click.Context) -> None:
-    """Read and change config.json; alone it lists every key."""
-    if context.invoked_subcommand is None:
-        context.invoke(config_list, root=None, as_json=False)
-
-
-@config_group.command(name="get")
-@click.argument("key")
-@root_option
-def config_get(key: str, root: Path | None) -> None:
-    """Print one key's value."""
-    from backend.tree.config import get_key
-
-    _, config = open_root(root)
-    value = get_key(config, key)
-    click.echo(value) if isinstance(value, str) else print_json(value)
-
-
-@config_group.command(name="set")
-@click.argument("key")
-@click.argument("value")
-@root_option
-def config_set(key: str, value: str, root: Path | None) -> None:
-    """Set one key."""
-    from backend.tree.config import get_key, set_key
-    from backend.tree.home import approve_embedding
-
-    found, _ = open_root(root)
-    if key == "embedding.name":
-        from backend.freshness.embedder import check_name
-
-        check_name(value)
-    config = set_key(found, key, value)
-    if key.startswith("embedding."):
-        approve_embedding(found, config.embedding)
-    click.echo(f"{key} = {_shown(get_key(config, key))}")
-
-
-@config_group.command(name="list")
-@root_option
-@json_option
-def config_list(root: Path | None, as_json: bool) -> None:
-    """Print every key, its value, and what it does."""
-    from backend.schemas.config import Config
-    from backend.tree.config import get_key
-    from backend.tree.config_keys import KEYS
-
-    found, config = open_root(root)
-    if as_json:
-        print_json(config)
-        return
-    defaults = Config(senior_root=str(found))
-    for key, entry in KEYS.items():
-        value = get_key(config, key)
-        mark = "" if value != get_key(defaults, key) else " (default)"
-        click.echo(f"{key} = {_shown(value)}{mark}\n    {entry.meaning}; {entry.expected}")
-
-
-@config_group.command(name="nudge")
-@click.argument("state", type=click.Choice(["on", "off"]))
-@root_option
-def config_nudge(state: str, root: Path | None) -> None:
-    """Switch the catch-up nudge on or off for good."""
-    from backend.tree.config import set_key
-
-    found, _ = open_root(root)
-    set_key(found, "nudge.state", state)
-    click.echo(f"the catch-up nudge is {state}")
-
-
-@config_group.command(name="kickoff")
-@click.argument("state", type=click.Choice(["on", "off"]))
-@root_option
-def config_kickoff(state: str, root: Path | None) -> None:
-    """Switch the question at a session's start on or off for good."""
-    from backend.tree.config import set_key
-
-    found, _ = open_root(root)
-    set_key(found, "kickoff", state)
-    click.echo(f"asking for the working set is {state}")
+    return f'"{path}"' if windows else shlex.quote(str(path))
 
 
 @click.command(name="list-roots")
@@ -297,9 +154,3 @@ def list_roots(as_json: bool) -> None:
         click.echo(f"{root}{'' if config_path(root).is_file() else '  (no longer set up there)'}")
     if not roots:
         click.echo("none yet: run 'cv init' at the top of your tree of repos")
-
-
-def _shown(value: Any) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from backend.errors import CvError
 from backend.freshness.places import chroma_path, index_path
 from backend.freshness.status import compare
@@ -45,7 +47,8 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
         lambda: machine.check_model(embedding),
     )
     if root is not None and config is not None:
-        findings += [*of_config, *_of_root(root, config)]
+        unusable = _all(lambda: tree.check_embedding(root, embedding))
+        findings += [*of_config, *unusable, *_of_root(root, config, embedder=not unusable)]
     findings += _all(hooks.check_plugin_hooks)
     if root is not None:
         here = root
@@ -60,21 +63,23 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
     )
 
 
-def _of_root(root: Path, config: Config) -> list[Finding]:
-    checks: list[Check] = [
-        lambda: tree.check_kit(root),
-        lambda: tree.check_sources(root),
+def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
+    of_store: list[Check] = [
         lambda: store.check_index(root),
-        lambda: store.check_chroma(root),
         lambda: store.check_manifests(root),
     ]
+    if embedder:  # without one Chroma can't be opened, and it is not Chroma's fault
+        of_store.insert(1, lambda: store.check_chroma(root))
     if tree.readable(root) is None:
-        checks.append(lambda: _freshness(root, config))
-    checks += [
-        lambda: documents.check_frontmatter(root),
-        lambda: documents.check_superseded(root),
+        of_store.append(lambda: _freshness(root, config))
+    found = _all(*of_store)
+    if not embedder:
+        found = [replace(finding, fixable=False) for finding in found]
+    return [
+        *_all(lambda: tree.check_kit(root), lambda: tree.check_sources(root)),
+        *found,
+        *_all(lambda: documents.check_frontmatter(root), lambda: documents.check_superseded(root)),
     ]
-    return _all(*checks)
 
 
 def _freshness(root: Path, config: Config) -> list[Finding]:
@@ -112,7 +117,7 @@ def mend(
     if root is not None and "store" in checks:
         error = tree.readable(root)
         if error is not None:
-            return (*done, f"the store was not mended: {error}")
+            return (*done, f"not mended: the store: {error}")
         anew = ("store", str(chroma_path(root))) in broken
         rebuild = any(
             finding.level == "problem" and finding.where == str(index_path(root))

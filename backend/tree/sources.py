@@ -110,6 +110,24 @@ def gone(root: Path, sources: list[Source]) -> list[str]:
     return [s.path for s in sources if s.include and not os.path.isdir(root / _clean(s.path))]
 
 
+def dangling(root: Path, sources: list[Source]) -> list[str]:
+    """Paths that ``include: false`` is to leave out and that are not there: misspelt, perhaps, so that nothing is left out."""
+    return [s.path for s in sources if not s.include and not _is_there(root, _clean(s.path))]
+
+
+def _is_there(root: Path, path: str) -> bool:
+    """Whether ``path`` is there with just these capitals, as the walk compares it; the disk may not mind them."""
+    folder = root
+    for name in path.split("/"):
+        try:
+            if all(entry.name != name for entry in folder.iterdir()):
+                return False
+        except OSError:  # unreadable, or a file
+            return os.path.lexists(folder / name)
+        folder /= name
+    return True
+
+
 def _with_entries(text: str, places: list[Place]) -> str:
     lines = text.splitlines(keepends=True)
     start = next((i for i, line in enumerate(lines) if line.startswith("sources:")), None)

@@ -7,108 +7,28 @@ package is built here: real venv, real pip, no network.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 import tomllib
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from launching import BASE_PYTHON, ROOT, Run, key_of, make_ready, seen  # type: ignore[import-not-found]
 
-from backend.setup.environment import CHECK_IMPORTS, explain, prune, with_key
+from backend.setup.environment import with_key
+from backend.setup.kept import prune
 
 pytestmark = pytest.mark.skipif(
     os.name == "nt", reason="bin/cv is for POSIX shells; Windows has bin/cv.cmd"
 )
 
-ROOT = Path(__file__).resolve().parents[2]
-BASE_PYTHON = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
 NOT_SET_UP = "Context Vigilance is installed but not set up yet"
 MARK = "1f9a5c07"
-
-# What stands for the backend here: it tells what it was started with.
-PROBE = """
-import json, os, sys
-print(json.dumps({
-    "file": __file__, "arguments": sys.argv[1:], "path": sys.path, "modules": sorted(sys.modules),
-    "variables": dict(os.environ), "stdin": "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read(),
-    "flags": [sys.flags.safe_path, sys.flags.no_user_site, sys.flags.utf8_mode, sys.flags.optimize, sys.flags.inspect],
-    "python": sys.executable, "encoding": sys.stdout.encoding,
-}))
-sys.exit(int(os.environ.get("PROBE_EXIT", "0")))
-"""
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def plugin(tmp_path: Path) -> Path:
-    """The plugin's own files, at a path with a blank and letters beyond ASCII, with the probe as its backend."""
-    root = tmp_path / "plug in é" / "0.1.0"
-    (root / "backend/setup").mkdir(parents=True)
-    shutil.copytree(ROOT / "bin", root / "bin")
-    for name in ("requirements.txt", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, root / name)
-    shutil.copy(ROOT / "backend/setup/environment.py", root / "backend/setup/environment.py")
-    (root / "backend/__init__.py").touch()
-    (root / "backend/__main__.py").write_text(PROBE, "utf-8")
-    return root
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A CV_HOME, still to be made, at a path as awkward."""
-    return tmp_path / "state ü dir"
-
-
-@pytest.fixture
-def run(plugin: Path, home: Path, tmp_path: Path) -> Run:
-    """Run ``bin/cv`` with a bare environment; ``variables`` are added, a value of None takes one away."""
-
-    def start(
-        *arguments: str, cwd: Path = tmp_path, launcher: Path | str = plugin / "bin/cv", stdin: str = "",
-        shell: str | None = None, **variables: str | None,
-    ) -> subprocess.CompletedProcess[str]:  # fmt: skip
-        chosen: dict[str, str | None] = {
-            "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "CV_HOME": str(home), **variables,
-        }  # fmt: skip
-        return subprocess.run(
-            [*([shell] if shell else []), str(launcher), *arguments], cwd=cwd, input=stdin, timeout=120,
-            env={name: value for name, value in chosen.items() if value is not None},
-            capture_output=True, encoding="utf-8",
-        )  # fmt: skip
-
-    return start
-
-
-def key_of(requirements: Path) -> str:
-    return requirements.read_text("utf-8").split("\n", 1)[0].removeprefix("# key: ")
-
-
-def make_ready(home: Path, requirements: Path) -> Path:
-    """Lay out a ready environment in ``home`` that leads to the one these tests run in."""
-    folder = home / "environments" / key_of(requirements)
-    folder.mkdir(parents=True)
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (folder / name).symlink_to(Path(sys.prefix) / name)
-    (folder / "ready").write_text("3.x 2026-01-01T00:00:00Z\n", "utf-8")
-    return folder
-
-
-def seen(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
 
 
 # --- with an environment that is ready ------------------------------------------------------------------------------
@@ -326,51 +246,6 @@ def test_a_damaged_plugin_is_named_but_breaks_no_hook(run: Run, plugin: Path) ->
 # --- the set-up -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def workshop(plugin: Path, tmp_path: Path) -> dict[str, str]:
-    """Requirements of one small package, built here; returns the variables that let pip find it without a network.
-
-    It brings an empty module for each name that the set-up imports in the end. The only Pythons on PATH are a broken shim
-    and the one under these tests, without uv.
-    """
-    names = CHECK_IMPORTS.removeprefix("import ").split(", ")
-    links = tmp_path / "links"
-    links.mkdir()
-    wheel = links / "cv_probe-1.0-py3-none-any.whl"
-    about = "cv_probe-1.0.dist-info"
-    files = {f"{name}.py": "" for name in names} | {
-        f"{about}/METADATA": "Metadata-Version: 2.1\nName: cv-probe\nVersion: 1.0\n",
-        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: here\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = f"{about}/RECORD,,\n"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-            digest = (
-                base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
-                .rstrip(b"=")
-                .decode()
-            )
-            record += f"{name},sha256={digest},{len(text)}\n"
-        archive.writestr(f"{about}/RECORD", record)
-    pin_to(plugin, hashlib.sha256(wheel.read_bytes()).hexdigest())
-    shims = tmp_path / "shims"
-    shims.mkdir()
-    for name, script in (("python3.13", "exit 127"), ("python3.12", f'exec "{BASE_PYTHON}" "$@"')):
-        (shims / name).write_text(f"#!/bin/sh\n{script}\n", "utf-8")
-        (shims / name).chmod(0o755)
-    return {
-        "PATH": f"{shims}:/usr/bin:/bin", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(links), "PIP_CONFIG_FILE": os.devnull,
-        "UV_OFFLINE": "1", "UV_FIND_LINKS": str(links), "UV_NO_CONFIG": "1",
-    }  # fmt: skip
-
-
-def pin_to(plugin: Path, sha256: str) -> None:
-    """Let the plugin's requirements be the small package of the workshop, with this hash."""
-    pins = with_key(f"cv-probe==1.0 --hash=sha256:{sha256}\n".encode())
-    (plugin / "requirements.txt").write_bytes(pins)
-
-
 def start(
     plugin: Path, home: Path, tmp_path: Path, variables: dict[str, str]
 ) -> subprocess.Popen[str]:
@@ -411,118 +286,56 @@ def test_two_at_once_make_one_environment_over_the_remains_of_an_old_one(
     assert seen(run("hook", "session-start"))["arguments"] == ["hook", "session-start"]
 
 
-def test_a_changed_package_is_refused_in_one_line(
-    run: Run, plugin: Path, home: Path, workshop: dict[str, str]
+UV = """#!/bin/sh
+# uv's part in this, played with venv and pip: there is no network here to have it from.
+case $1 in
+  --version) echo uv ;;
+  venv) for folder do :; done; exec "{python}" -m venv "$folder" ;;
+  pip) python=$4; shift 5; exec "$python" -m pip install "$@" ;;
+esac
+"""
+
+
+def test_uv_is_used_where_its_installers_put_it(
+    run: Run, home: Path, plugin: Path, tmp_path: Path, workshop: dict[str, str]
 ) -> None:
-    pin_to(plugin, "0" * 64)
+    """A host that was started from a desktop does not have that folder on its PATH."""
+    folder = tmp_path / ".cargo/bin"
+    folder.mkdir(parents=True)
+    (folder / "uv").write_text(UV.format(python=BASE_PYTHON), "utf-8")
+    (folder / "uv").chmod(0o755)
     done = run("find", **workshop)
 
-    assert_failed(done, "a downloaded package is not the pinned one", home)
+    assert seen(done)["arguments"] == ["find"]
+    assert "installing 1 packages with uv" in done.stderr
+    log = (home / "environments" / f"{key_of(plugin / 'requirements.txt')}.log").read_text("utf-8")
+    assert f"$ {folder}/uv pip install --python" in log
 
 
-def test_a_proxy_that_refuses_is_told_in_one_line(
-    run: Run, home: Path, workshop: dict[str, str]
+def test_where_uv_fails_pip_does_it(run: Run, tmp_path: Path, workshop: dict[str, str]) -> None:
+    folder = tmp_path / ".local/bin"
+    folder.mkdir(parents=True)
+    script = "#!/bin/sh\n[ $1 = --version ] || { echo 'error: no wheels' >&2; exit 2; }\n"
+    (folder / "uv").write_text(script, "utf-8")
+    (folder / "uv").chmod(0o755)
+    done = run("find", **workshop)
+
+    assert seen(done)["arguments"] == ["find"]
+    assert "uv could not do it; trying pip" in done.stderr
+
+
+def test_other_pins_get_an_environment_beside_the_old_one(
+    run: Run, plugin: Path, home: Path, workshop: dict[str, str]
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=refuse, args=(server,), daemon=True).start()
-        proxy = f"http://127.0.0.1:{server.getsockname()[1]}"
-        index = {
-            "PIP_NO_INDEX": "0",
-            "PIP_INDEX_URL": "https://index.invalid/simple",
-            "PIP_FIND_LINKS": "",
-        }
-        done = run("find", **{**workshop, **index, "HTTPS_PROXY": proxy, "https_proxy": proxy})
+    """An update of the plugin, while a session of the old version goes on."""
+    first = key_of(plugin / "requirements.txt")
+    seen(run("find", **workshop))
+    pins = plugin / "requirements.txt"
+    pins.write_bytes(with_key(pins.read_bytes() + b"# another version\n"))
+    seen(run("find", **workshop))
 
-    assert_failed(done, "the proxy refused (407)", home)
-
-
-@pytest.mark.parametrize(
-    ("printed", "reason"),
-    [
-        ("error: Request failed\n  Caused by: dns error: failed to lookup", "index cannot be reached"),
-        ("WARNING: Retrying after NewConnectionError('...: [Errno 111] Connection refused')\n"
-         "ERROR: No matching distribution found for x==1", "index cannot be reached"),
-        ("ERROR: No matching distribution found for x==1", "no ready-made file"),
-        ("Downloading x\nERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
-         "the disk is full"),
-        ("The virtual environment was not created successfully because ensurepip is not available.",
-         "apt install python3-venv"),
-        ("ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate", "PIP_CERT"),
-        ("error: Failed to write\n  Caused by: Permission denied (os error 13)", "no permission"),
-        ("a surprise\n", "pip install failed (a surprise): see the log"),
-        ("", "pip install failed (exit code 1): see the log"),
-    ],
-)  # fmt: skip
-def test_each_way_of_failing_has_its_own_line(printed: str, reason: str) -> None:
-    said = explain(printed, "pip install", 1)
-
-    assert reason in said
-    assert "\n" not in said
-
-
-def refuse(server: socket.socket) -> None:
-    """Answer every request with 407, until ``server`` is closed."""
-    answer = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
-    while True:
-        try:
-            connection, _ = server.accept()
-        except OSError:
-            return
-        with connection:
-            connection.recv(65536)
-            connection.sendall(answer)
-
-
-def assert_failed(done: subprocess.CompletedProcess[str], reason: str, home: Path) -> None:
-    *_, last = done.stderr.splitlines()
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert last.startswith("Context Vigilance: set-up failed: ")
-    assert reason in last
-    assert not list(home.glob("environments/*/ready"))
-
-
-def test_no_python_is_told_with_what_to_install(run: Run, tmp_path: Path) -> None:
-    done = run("find", PATH=str(tmp_path), shell="/bin/sh")
-
-    assert done.returncode == 1
-    assert done.stderr.startswith("cv: no Python 3.11 to 3.13 found")
-    assert "python3-venv" in done.stderr
-
-
-def test_a_home_that_cannot_be_written_is_named(
-    run: Run, tmp_path: Path, workshop: dict[str, str]
-) -> None:
-    (tmp_path / "a file").touch()
-    done = run("find", **{**workshop, "CV_HOME": str(tmp_path / "a file/home")})
-
-    assert done.returncode == 1
-    assert "set CV_HOME to a folder that" in done.stderr.splitlines()[-1]
-
-
-def test_an_interrupted_set_up_says_so_and_leaves_nobody_at_work(
-    plugin: Path, home: Path, tmp_path: Path, workshop: dict[str, str]
-) -> None:
-    import fcntl
-
-    script = [str(BASE_PYTHON), "-I", str(plugin / "backend/setup/environment.py")]
-    with subprocess.Popen(
-        [*script, "--requirements", plugin / "requirements.txt", "--home", home],
-        env={"HOME": str(tmp_path), **workshop}, stderr=subprocess.PIPE, encoding="utf-8",
-    ) as process:  # fmt: skip
-        assert process.stderr
-        assert "first set-up" in process.stderr.readline()
-        process.terminate()
-        rest = process.stderr.read()
-
-    assert process.returncode == 1
-    assert "interrupted; run the same command again" in rest
-    key = key_of(plugin / "requirements.txt")
-    assert not (home / "environments" / key / "ready").exists()
-    with (home / "environments" / f"{key}.lock").open("ab") as file:
-        fcntl.flock(
-            file, fcntl.LOCK_EX
-        )  # held by installers while they live; a hang here is a failure
+    made = {path.name for path in (home / "environments").iterdir() if (path / "ready").exists()}
+    assert made == {first, key_of(pins)}
 
 
 def test_unused_environments_of_other_pins_are_removed_after_a_month(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import backend
 from backend.schemas.config import Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
-from backend.setup.environment import NEWEST, OLDEST
+from backend.setup.failures import NEWEST, OLDEST
 from backend.tree.home import cv_home
 
 PLUGIN = Path(backend.__file__).resolve().parents[1]

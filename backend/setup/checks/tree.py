@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from backend.errors import CvError
-from backend.schemas.config import Config
+from backend.errors import CvError, UsageError
+from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.machine import free_bytes
 from backend.tree.config import ConfigError, config_path, load_config, moved_from, unknown_keys
+from backend.tree.home import is_approved
 from backend.tree.root import KIT_FOLDER, MARKER, dismissed_folders, has_marker
-from backend.tree.sources import Source, SourcesError, gone, load_sources, sources_path
+from backend.tree.sources import Source, SourcesError, dangling, gone, load_sources, sources_path
 
 FREE_BYTES = 200 * 1024**2
 """Below this a sync of a large tree may not have the room to make Chroma anew beside the old one."""
@@ -63,6 +64,28 @@ def check_config(root: Path) -> tuple[Config, list[Finding]]:
         if not (root / folder).is_dir()
     ]
     return config, found_all or [ok("config", "config.json")]
+
+
+def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
+    """Nothing where the embedder that the config names can be used here; else why not, and how to get one."""
+    from backend.freshness.embedder import check_name
+
+    what = todo = ""
+    shipped = "'cv config set embedding.name static' for the one that ships inside"
+    try:
+        check_name(embedding.name)
+    except UsageError as error:
+        what, todo = str(error), f"run {shipped}, or set one of these names"
+    if not what and not is_approved(root, embedding):
+        what = (
+            f"embedding.name: {embedding.name} came with the tree, and nobody on this machine has chosen it: it may send "
+            "documents elsewhere"
+        )
+        todo = f"run {shipped}, or 'cv config set embedding.name {embedding.name}' to use it"
+    if not what:
+        return []
+    todo += "; until then nothing new is indexed, and searches go by words"
+    return [problem("config", what, where=config_path(root), todo=todo)]
 
 
 def check_kit(root: Path) -> list[Finding]:
@@ -143,6 +166,15 @@ def check_sources(root: Path) -> list[Finding]:
             todo="delete the entry, or leave it for when the folder comes back",
         )
         for folder in gone(root, sources)
+    ]
+    found += [
+        warning(
+            "sources",
+            f"{folder} is not there, so 'include: false' leaves nothing out",
+            where=path,
+            todo="correct the path (capitals count, and it starts below the senior root), or delete the entry",
+        )
+        for folder in dangling(root, sources)
     ]
     return found or [ok("sources", f"sources.md, {len(sources)} folders")]
 

@@ -1,0 +1,105 @@
+"""What reaches the command line from outside: control characters in arguments, a standard input that nobody closes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("find", "--\x1b[31mred", "x"),
+        ("\x1b]0;title\x07",),
+        ("config", "get", "a\x1b[2Jb"),
+        ("help", "\x9b31m"),
+        ("nudge", "\u202eoff"),
+    ],
+)
+def test_control_characters_of_an_argument_are_written_out(
+    cv: Any, org: Any, arguments: tuple[str, ...]
+) -> None:
+    cv("init", "--senior-root", str(org.root), "--yes", "--no-index")
+    done = cv(*arguments)
+
+    assert done.code == 2
+    assert "\\x" in done.err or "\\u202e" in done.err
+    assert not [c for c in done.err if not c.isprintable() and c != "\n"]
+
+
+def test_test_is_in_the_list_and_says_where_the_tests_are(cv: Any, org: Any) -> None:
+    assert "  test " in cv("help").out
+    done = cv("test", "-q", "tests/tree")
+    assert (done.code, "bin/cv test" in done.err) == (2, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe that is held open")
+def test_a_standard_input_that_stays_open_is_not_waited_for(org: Any, cv: Any) -> None:
+    """A here-document is there at once; what holds the pipe open after it may stay for good."""
+    org.repo("ferry")
+    org.document("ferry/context-v/plans/Pier.md", title="A longer pier")
+    cv("init", "--senior-root", str(org.root), "--yes")
+    start = time.monotonic()
+    with subprocess.Popen(
+        [sys.executable, "-P", "-s", "-m", "backend", "find", "--inline"], cwd=org.root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
+    ) as process:  # fmt: skip
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("a longer pier\n")
+        process.stdin.flush()
+        said = process.stdout.read()
+        process.wait(60)
+        took = time.monotonic() - start
+
+    assert process.returncode == 0
+    assert "ferry/context-v/plans/Pier.md" in said
+    assert took < 60
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal")
+def test_nothing_is_read_from_a_terminal(org: Any) -> None:
+    main, side = os.openpty()
+    done = subprocess.run(
+        [sys.executable, "-P", "-s", "-m", "backend", "find", "--inline"], cwd=org.root, stdin=side,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, encoding="utf-8", timeout=60,
+    )  # fmt: skip
+    os.close(main)
+    os.close(side)
+
+    assert done.returncode == 0
+    assert "Missing argument" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal")
+def test_a_first_index_shows_a_bar_with_an_estimate(org: Any) -> None:
+    """On the terminal's standard error; what is said stays clean."""
+    org.repo("ferry")
+    for number in range(12):
+        org.document(f"ferry/context-v/notes/Pier-{number}.md", count=3)
+    main, side = os.openpty()
+    done = subprocess.run(
+        [sys.executable, "-P", "-s", "-m", "backend", "init", "--senior-root", str(org.root), "--yes"],
+        cwd=org.root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=side, timeout=60, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"},
+    )  # fmt: skip
+    os.close(side)
+    shown = b""
+    with suppress(OSError):  # the terminal has been hung up
+        while part := os.read(main, 1 << 16):
+            shown += part
+    os.close(main)
+
+    assert b"the first index takes a few seconds" in done.stdout
+    assert b"12/12" in shown
+    assert b"0:00:00" in shown
+    assert b"\x1b" not in done.stdout
