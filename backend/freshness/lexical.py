@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,32 +32,78 @@ CREATE TABLE bag (
 _CARD = {"title": 3, "lede": 2, "tags": 2, "name": 2, "headings": 1, "folders": 1}
 """How often the words of a field count in the card. On 53 tasks of the real tree any weights between 1 and 5 do as well."""
 
+_CHUNKS = 2
+"""A document's first bag of a chunk comes after its card's and that of its extra words."""
+
+_BLOCK = 1_000_000
+"""Entries that are searched at once."""
+
 _GENERIC = frozenset("context-v changelog changelogs src content apps sites packages docs".split())
 """Folder names that say nothing about a topic."""
 
 
-class Bags(Struct, frozen=True):
-    """Bags of words side by side: entry ``i`` says that bag ``unit[i]`` has word ``word[i]`` ``count[i]`` times;
-    ``length`` is the number of words in each bag.
-    """
+class Hits(NamedTuple):
+    """Where the words of a query occur in bags of one kind: which word (its place in the query), in which bag, how often."""
 
-    word: npt.NDArray[np.uint32]
-    unit: npt.NDArray[np.int64]
-    count: npt.NDArray[np.uint8]
-    length: npt.NDArray[np.float64]
+    word: npt.NDArray[np.int64]
+    bag: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
 
 
 class Words(Struct, frozen=True):
-    """All bags of the index. ``number`` is the id of each document, ``chunk_document`` the row in it of each chunk, and
-    ``chunk_index`` which chunk of its document it is. ``card`` and ``extra`` have a bag a document.
+    """All bags of the index, one after the other: of each document the card, the extra words, then its chunks.
+
+    Five bytes an entry stay in memory; what an entry belongs to is looked up for those that a query hits. ``number`` is the id
+    of each document; ``end`` says where each bag ends among the entries, ``document`` whose it is (a row), ``place`` which of its
+    document it is. The three ``…_length`` are numbers of words, a bag each.
     """
 
     number: npt.NDArray[np.int64]
-    card: Bags
-    extra: Bags
-    chunk: Bags
-    chunk_document: npt.NDArray[np.int64]
-    chunk_index: npt.NDArray[np.int64]
+    word: npt.NDArray[np.uint32]
+    count: npt.NDArray[np.uint8]
+    end: npt.NDArray[np.int64]
+    document: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]
+    card_length: npt.NDArray[np.float64]
+    extra_length: npt.NDArray[np.float64]
+    chunk_length: npt.NDArray[np.float64]
+
+    @property
+    def chunk_document(self) -> npt.NDArray[np.int64]:
+        """The row of the document of each chunk."""
+        return self.document[self.place >= _CHUNKS]
+
+    @property
+    def chunk_index(self) -> npt.NDArray[np.int64]:
+        """Which chunk of its document each chunk is."""
+        return self.place[self.place >= _CHUNKS] - _CHUNKS
+
+    def find(self, ids: npt.NDArray[np.uint32]) -> tuple[Hits, Hits, Hits]:
+        """Every occurrence of ``ids`` (sorted), in cards and in extra words (the bag is the document's row), and in chunks."""
+        at, which = self._entries(ids)
+        bag = np.searchsorted(self.end, at, side="right")
+        document, place = self.document[bag], self.place[bag]
+        count = self.count[at].astype(np.float64)
+        number = np.where(place < _CHUNKS, document, bag - _CHUNKS * (document + 1))
+        kinds = (place == 0, place == 1, place >= _CHUNKS)
+        card, extra, chunk = (Hits(which[kind], number[kind], count[kind]) for kind in kinds)
+        return card, extra, chunk
+
+    def _entries(
+        self, ids: npt.NDArray[np.uint32]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        low = np.zeros(
+            65536, bool
+        )  # a sieve over 16 bits, several times faster than searching every word
+        low[ids & 0xFFFF] = True
+        found = []
+        for start in range(0, len(self.word), _BLOCK):  # what is made on the way stays small
+            block = self.word[start : start + _BLOCK]
+            found.append(np.flatnonzero(low[block & np.uint32(0xFFFF)]) + start)
+        at = np.concatenate(found) if found else np.zeros(0, np.int64)
+        which = np.minimum(np.searchsorted(ids, self.word[at]), len(ids) - 1)
+        real = ids[which] == self.word[at]
+        return at[real], which[real]
 
 
 def add(
@@ -81,33 +128,33 @@ def remove(db: sqlite3.Connection, number: int) -> None:
 
 def load(db: sqlite3.Connection) -> Words:
     """Every document's words, in order of their ids."""
-    rows = db.execute("SELECT document, words, counts, sizes FROM bag ORDER BY document").fetchall()
-    number = np.array([row[0] for row in rows], np.int64)
-    word = np.frombuffer(b"".join(row[1] for row in rows), np.uint32)
-    count = np.frombuffer(b"".join(row[2] for row in rows), np.uint8)
-    size = np.frombuffer(b"".join(row[3] for row in rows), np.uint32).astype(np.int64)
-    bags_a_document = np.fromiter((len(row[3]) // 4 for row in rows), np.int64, len(rows))
-    first = np.cumsum(bags_a_document) - bags_a_document
-    document = np.repeat(np.arange(len(rows)), bags_a_document)
-    place = np.arange(len(size)) - np.repeat(
-        first, bags_a_document
-    )  # 0 the card, 1 extra, 2 … the chunks
-    kind = np.repeat(np.minimum(place, 2), size)
-    chunks = place >= 2
-    unit = np.repeat(np.where(chunks, np.cumsum(chunks) - 1, document), size)
-
-    def bags(which: int, units: int) -> Bags:
-        mine = kind == which
-        length = np.bincount(unit[mine], count[mine], units).astype(np.float64)
-        return Bags(word[mine], unit[mine], count[mine], length)
-
+    number, bags, word, count, sizes = [], [], bytearray(), bytearray(), bytearray()
+    for row in db.execute("SELECT document, words, counts, sizes FROM bag ORDER BY document"):
+        number.append(row[0])
+        word += row[1]
+        count += row[2]
+        sizes += row[3]
+        bags.append(len(row[3]) // 4)
+    of_each = np.array(bags, np.int64)
+    size = np.frombuffer(sizes, np.uint32).astype(np.int64)
+    counts = np.frombuffer(count, np.uint8)
+    end = np.cumsum(size)
+    document = np.repeat(np.arange(len(of_each)), of_each)
+    place = np.arange(len(size)) - np.repeat(np.cumsum(of_each) - of_each, of_each)
+    length = np.zeros(len(size))
+    filled = size > 0
+    if filled.any():
+        length[filled] = np.add.reduceat(counts, (end - size)[filled], dtype=np.int64)
     return Words(
-        number=number,
-        card=bags(0, len(rows)),
-        extra=bags(1, len(rows)),
-        chunk=bags(2, int(chunks.sum())),
-        chunk_document=document[chunks],
-        chunk_index=place[chunks] - 2,
+        number=np.array(number, np.int64),
+        word=np.frombuffer(word, np.uint32),
+        count=counts,
+        end=end,
+        document=document,
+        place=place,
+        card_length=length[place == 0],
+        extra_length=length[place == 1],
+        chunk_length=length[place >= _CHUNKS],
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from backend.freshness.lexical import Bags, Words
+from backend.freshness.lexical import Hits, Words
 from backend.freshness.words import word_id, words
 
 Floats = npt.NDArray[np.float64]
@@ -60,23 +60,22 @@ def score(words: Words, query: Query, shown: npt.NDArray[np.bool_]) -> Views:
     Documents that are not ``shown`` score nothing and set no scale.
     """
     documents = len(words.number)
-    in_chunk = _occurrences(words.chunk, query)
-    in_extra = _occurrences(words.extra, query)
+    chunk_document = words.chunk_document
+    in_card, in_extra, in_chunk = words.find(query.ids)
     by_chunk, best = _best_chunks(
-        _bm25(in_chunk, query, words.chunk.length), words.chunk_document, documents
+        _bm25(in_chunk, query, words.chunk_length), chunk_document, documents
     )
     found = np.zeros((len(query.ids), documents))
-    np.add.at(found, (in_chunk[0], words.chunk_document[in_chunk[1]]), in_chunk[2])
-    np.add.at(found, (in_extra[0], in_extra[1]), in_extra[2])
+    np.add.at(found, (in_chunk.word, chunk_document[in_chunk.bag]), in_chunk.times)
+    np.add.at(found, (in_extra.word, in_extra.bag), in_extra.times)
     found[:, ~shown] = 0
     which, where = np.nonzero(found)
-    length = np.bincount(words.chunk_document, words.chunk.length, documents) + words.extra.length
-    by_document = _bm25((which, where, found[which, where]), query, length)
-    in_card = _occurrences(words.card, query)
-    by_card = _bm25(in_card, query, words.card.length)
+    length = np.bincount(chunk_document, words.chunk_length, documents) + words.extra_length
+    by_document = _bm25(Hits(which, where, found[which, where]), query, length)
+    by_card = _bm25(in_card, query, words.card_length)
     rarity = _rarity(documents, (found > 0).sum(axis=1))
     on_card = np.zeros_like(found)
-    on_card[in_card[0], in_card[1]] = 1
+    on_card[in_card.word, in_card.bag] = 1
     on_card[:, ~shown] = 0
     return Views(
         chunk=to_one(by_chunk * shown),
@@ -103,7 +102,7 @@ def _share(rarity: Floats, on_card: Floats, found: Floats) -> float:
 
 def score_chunks(words: Words, query: Query) -> Floats:
     """How well each chunk matches ``query``: BM25 over the chunks alone, unbounded."""
-    return _bm25(_occurrences(words.chunk, query), query, words.chunk.length)
+    return _bm25(words.find(query.ids)[2], query, words.chunk_length)
 
 
 def to_one(scores: Floats) -> Floats:
@@ -112,20 +111,8 @@ def to_one(scores: Floats) -> Floats:
     return scores / largest if largest > 0 else scores
 
 
-def _occurrences(bags: Bags, query: Query) -> tuple[Ints, Ints, Floats]:
-    """Every occurrence of the query's words: which word, in which bag, how often."""
-    low = np.zeros(
-        65536, bool
-    )  # a first sieve over 16 bits, several times faster than searching every word
-    low[query.ids & 0xFFFF] = True
-    at = np.flatnonzero(low[bags.word & np.uint32(0xFFFF)])
-    which = np.minimum(np.searchsorted(query.ids, bags.word[at]), len(query.ids) - 1)
-    real = query.ids[which] == bags.word[at]
-    return which[real], bags.unit[at[real]], bags.count[at[real]].astype(np.float64)
-
-
-def _bm25(occurrences: tuple[Ints, Ints, Floats], query: Query, length: Floats) -> Floats:
-    which, unit, count = occurrences
+def _bm25(hits: Hits, query: Query, length: Floats) -> Floats:
+    which, unit, count = hits
     rarity = _rarity(len(length), np.bincount(which, minlength=len(query.ids))) * query.weight
     mean = max(float(length.mean()) if len(length) else 1.0, 1.0)
     gain = rarity[which] * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length[unit] / mean))
