@@ -78,14 +78,15 @@ def _settings() -> Any:
 
 def _chromadb() -> Any:
     """The package. Nothing of what an import makes is garbage, so it is not looked for, now or at the process's end: of the .74 s
-    that ``python -c "import chromadb"`` takes, .13 s.
+    that ``python -c "import chromadb"`` takes, .13 s. Half of the rest compares signatures (below).
     """
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     if "chromadb" not in sys.modules:
         collects = gc.isenabled()
         gc.disable()
         try:
-            import chromadb
+            with _signatures_trusted():
+                import chromadb
         finally:
             gc.freeze()
             if collects:
@@ -93,3 +94,27 @@ def _chromadb() -> Any:
     import chromadb
 
     return chromadb
+
+
+@contextmanager
+def _signatures_trusted() -> Iterator[None]:
+    """While Chroma is imported, ``@override`` only marks a method: the package ``overrides`` would compare each one's signature
+    with its base class's, at every import again (.15 to .2 s), which is for Chroma's authors to know.
+    """
+    import overrides
+
+    checks = vars(sys.modules[overrides.override.__module__])
+    if "_overrides" not in checks:  # another release of the package
+        yield
+        return
+
+    def mark(method: Any, *_: object) -> Any:
+        method.__override__ = True
+        return method
+
+    before = checks["_overrides"]
+    checks["_overrides"] = mark
+    try:
+        yield
+    finally:
+        checks["_overrides"] = before
