@@ -105,6 +105,14 @@ def test_digest_says_where_the_time_goes_and_what_it_costs_in_context(results: P
     assert any("themes" in name for name in parts)
 
 
+def test_curves_are_a_table_with_a_column_for_each_size(results: Path) -> None:
+    file = results / "curves.json"
+    out = run("curves", "--documents", 30, "--short", 40, "--rounds", 1, "--json", file)
+    assert "|  | 30 documents | 40 short documents |" in out.splitlines()
+    assert lines(file)["cv find"]["against"] == "importing chromadb and opening the store"
+    assert lines(file)["a sync with nothing to do"]["ratio"]
+
+
 def test_retrieval_scores_every_part_and_hides_the_source(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     folder = tree / "works/context-v/specs"
