@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -23,15 +24,15 @@ def mcp(as_chroma: bool, install: bool, root: Path | None) -> None:
 
     A client starts it; docs/mcp.md says how to register it. Nothing does so by itself.
     """
-    from backend.server import sdk
+    from backend.tree import extras
 
     if install:
         if as_chroma:
             raise UsageError("--install goes alone")
-        sdk.install()
-        click.echo(f"The MCP SDK is installed. To turn the server on: {sdk.register_line()}")
+        extras.install(extras.MCP)
+        click.echo(f"The MCP SDK is installed. To turn the server on: {_register_line()}")
         return
-    sdk.require_sdk()
+    extras.require(extras.MCP)
     from backend.server import chroma_tools, tools
     from backend.server.stdio import serve
 
@@ -39,3 +40,11 @@ def mcp(as_chroma: bool, install: bool, root: Path | None) -> None:
     if as_chroma:
         serve("chroma", chroma_tools.INSTRUCTIONS, chroma_tools.TOOLS, named)
     serve("context-vigilance", tools.INSTRUCTIONS, tools.TOOLS, named)
+
+
+def _register_line() -> str:
+    """What a person types to let Claude Code start the server."""
+    from backend.tree.extras import quoted
+
+    launcher = os.environ.get("CV_LAUNCHER", "")
+    return f"claude mcp add context-vigilance -- {quoted(launcher) if launcher else 'cv'} mcp"

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from backend.errors import CvError, UsageError
-from backend.schemas.config import Embedding
-from backend.tree.home import is_approved
+from backend.schemas.config import Config, Embedding
+from backend.tree.extras import MINILM, require
+from backend.tree.home import chosen, is_approved
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +54,51 @@ def load_embedder(embedding: Embedding, root: Path) -> Embedder:
             f"config.json: embedding.name: {embedding.name} came with the tree and may send documents elsewhere; "
             f"to use it on this machine: cv config set embedding.name {embedding.name}"
         )
+    check_installed(embedding.name)
     name = embedder_name(embedding)
     return _Static(name) if embedding.name == "static" else _FromChroma(name, embedding)
+
+
+def serving(config: Config, held: str, root: Path) -> Config:
+    """``config`` with the embedder called ``held``, whose vectors the index has, instead of one whose vectors are being made.
+
+    Where ``held`` can't be told any more (its name is all that is known), with the one that ships inside.
+    """
+    if not held or embedder_name(config.embedding) == held:
+        return config
+    candidates = [Embedding(), Embedding(name="minilm"), chosen(root, Embedding)]
+    for embedding in candidates:
+        if isinstance(embedding, Embedding) and embedder_name(embedding) == held:
+            return replace(config, embedding=embedding)
+    return replace(config, embedding=Embedding())
+
+
+def load_held(config: Config, held: str, root: Path) -> Embedder:
+    """The embedder whose vectors the index has, whatever the config asks for by now. Raises ``CvError`` as ``load_embedder``, and
+    where it can't be had any more.
+    """
+    embedding = serving(config, held, root).embedding
+    name = embedder_name(embedding)
+    if held and name != held:
+        raise CvError(
+            f"the index's vectors are from {held}, which can't be used here any more; 'cv sync' makes new ones"
+        )
+    return load_embedder(embedding, root)
+
+
+class Blank:
+    """For chunks that come while the embedder ``name`` can't be had and another's vectors are still being made: ``length`` zeros
+    each, which are like nothing.
+    """
+
+    def __init__(self, name: str, length: int) -> None:
+        self.name, self._length = name, length
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """A row of zeros for each text."""
+        import numpy as np
+
+        return np.zeros((len(texts), self._length), np.float32)
 
 
 class _Static:
@@ -72,15 +117,15 @@ class _FromChroma:
 
     def __init__(self, name: str, embedding: Embedding) -> None:
         self.name = name
-        self._function = chroma_function(embedding)
-        if embedding.name == "minilm":
-            self._function = _reading_all(self._function)
+        self._function = _minilm() if embedding.name == "minilm" else chroma_function(embedding)
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         import numpy as np
 
         try:
             rows = np.asarray(self._function(list(texts)), dtype=np.float32)
+        except CvError:
+            raise
         except Exception as error:  # whatever a provider's client raises; named for the person
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise CvError(
@@ -91,14 +136,15 @@ class _FromChroma:
         return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))
 
 
-def _reading_all(minilm: Any) -> Any:
+def _minilm() -> Any:
     """all-MiniLM-L6-v2, made to read texts to their end. Its tokenizer is BERT's uncased one, as the static table's."""
+    from chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2 import ONNXMiniLM_L6_V2
     from tokenizers import Tokenizer
 
+    from backend.freshness.minilm import MiniLM
     from backend.freshness.static_model import MODEL_FOLDER
-    from backend.freshness.windows import InWindows
 
-    return InWindows(minilm, Tokenizer.from_file(str(MODEL_FOLDER / "tokenizer.json")))
+    return MiniLM(ONNXMiniLM_L6_V2(), Tokenizer.from_file(str(MODEL_FOLDER / "tokenizer.json")))
 
 
 def chroma_function(embedding: Embedding) -> Any:
@@ -137,6 +183,15 @@ def check_name(name: str) -> None:
         raise UsageError(
             f'embedding.name: expected "static", "minilm" or one of Chroma\'s ({", ".join(known)}), got {name!r}'
         )
+
+
+def check_installed(name: str) -> None:
+    """Raise ``CvError``, with the line that installs it, where the embedder ``name`` needs a package that is not there."""
+    if name == "minilm":
+        try:
+            require(MINILM)
+        except CvError as error:
+            raise CvError(f"embedding.name: minilm: {error}") from error
 
 
 def _static_version() -> str:

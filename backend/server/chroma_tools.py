@@ -50,7 +50,7 @@ def offered(config: Config) -> dict[str, str]:
     The private ones lie in a store of their own and are left out. An explicit option that offers them adds them here, and lets
     ``_read`` open their store (``reading(…, kit=…)``).
     """
-    return {getattr(config.collections, role.replace("-", "_")): role for role in ROLES}
+    return {config.collections.of(role): role for role in ROLES}
 
 
 def _list(scene: Scene, asked: ListCollections) -> Answer:
@@ -87,13 +87,14 @@ def _count(scene: Scene, asked: OneCollection) -> Answer:
 
 
 def _query(scene: Scene, asked: QueryDocuments) -> Answer:
-    from backend.freshness.embedder import load_embedder
+    from backend.freshness.embedder import load_held
+    from backend.freshness.index import held
 
     if not asked.query_texts:
         raise UsageError("The 'query_texts' list cannot be empty.")
-    vectors = load_embedder(scene.config.embedding, scene.root).embed(asked.query_texts)
 
     def query(collection: Any) -> Any:
+        vectors = load_held(scene.config, held(scene.root), scene.root).embed(asked.query_texts)
         return collection.query(
             query_embeddings=list(vectors),
             n_results=asked.n_results,
@@ -136,6 +137,8 @@ def _read(scene: Scene, failed: str, read: Callable[[Store], Any]) -> tuple[Any,
     """What ``read`` gives of the refreshed store, and notes where it could not be refreshed. Raises ``CvError`` that begins with
     ``failed``, as chroma-mcp's errors do.
     """
+    from backend.freshness.embedder import serving
+    from backend.freshness.index import held
     from backend.freshness.places import index_path
     from backend.freshness.refresh import refresh
     from backend.freshness.store import reading
@@ -144,7 +147,8 @@ def _read(scene: Scene, failed: str, read: Callable[[Store], Any]) -> tuple[Any,
     notes = () if freshness.fresh else tuple(f"Note: {note}" for note in freshness.notes)
     if not index_path(scene.root).is_file():
         raise CvError("; ".join((f"{failed}: there is no index yet: run 'cv sync'", *notes)))
-    with reading(scene.root, scene.config, seconds=PATIENCE) as store:
+    config = serving(scene.config, held(scene.root), scene.root)
+    with reading(scene.root, config, seconds=PATIENCE) as store:
         try:
             return read(store), notes
         except Exception as error:  # Chroma's own errors have no common base

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -13,6 +14,8 @@ from msgspec import Struct
 
 from backend.errors import UsageError
 from backend.schemas.config import Config
+from backend.schemas.private import PRIVATE_ROLES
+from backend.schemas.roles import ROLES
 from backend.tree.config import load_config
 from backend.tree.root import require_root
 
@@ -76,7 +79,39 @@ def read_arguments(tool: str, kind: type[Struct], given: Mapping[str, Any]) -> A
         with suppress(msgspec.ValidationError):
             return msgspec.convert(unpacked, kind, strict=False)
         takes = ", ".join(field.name for field in msgspec.structs.fields(kind)) or "no arguments"
-        raise UsageError(f"{tool}: {error}; it takes {takes}") from None
+        raise UsageError(f"{tool}: {_in_words(str(error), given)}; it takes {takes}") from None
+
+
+_TYPES = {
+    "str": "text",
+    "int": "a whole number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: (?:of length )?>= (\d+))?")
+
+
+def _in_words(error: str, given: Mapping[str, Any]) -> str:
+    """``task: expected text, got 3`` out of msgspec's words; those themselves for what is not foreseen here."""
+    if field := re.search(r"(missing required|unknown) field `(.+?)`(?! -)", error):
+        missing = field[1] == "missing required"
+        return f"{field[2]}: {'expected, but it is missing' if missing else 'there is no such argument'}"
+    place = re.search(r" - at `\$\.(\w+)(\[.*)?`", error)
+    if place is None:
+        return error
+    got = f"got {msgspec.json.encode(given.get(place[1])).decode()[:80]}"
+    if expected := _EXPECTED.match(error):
+        kinds = " or ".join(_TYPES.get(each, each) for each in expected[1].split(" | "))
+        least = f", {expected[2]} or more" if expected[2] and "int" in expected[1] else ""
+        some = "some " if expected[2] and expected[1] == "str" else ""
+        inside = f"{kinds} in the list" if place[2] else kinds
+        return f"{place[1]}: expected {some}{inside}{least}, {got}"
+    if place[1] == "role":
+        private = "; private collections are not offered" if given["role"] in PRIVATE_ROLES else ""
+        return f"role: expected {' or '.join(ROLES)}, {got}{private}"
+    return error
 
 
 def _unpacked(value: object) -> object:

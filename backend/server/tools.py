@@ -70,9 +70,7 @@ def _status(scene: Scene, asked: StatusArguments) -> Answer:
     from backend.session.status import answer_status
 
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    return _answer(
-        answer_status(scene.root, scene.config, folder=scene.folder, now=scene.now, session=session)
-    )
+    return _answer(answer_status(scene.root, scene.config, folder=scene.folder, session=session))
 
 
 TOOLS = (

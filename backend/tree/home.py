@@ -63,7 +63,12 @@ def is_approved(root: Path, choice: Choice) -> bool:
 
 def is_chosen(root: Path, choice: Choice) -> bool:
     """Whether a person on this machine chose exactly ``choice`` for ``root``."""
-    return _approved(type(choice)).get(str(root)) == choice
+    return chosen(root, type(choice)) == choice
+
+
+def chosen(root: Path, kind: type[Choice]) -> Choice | None:
+    """What a person on this machine chose for ``root`` last, of one kind."""
+    return _approved(kind).get(str(root))
 
 
 def stays_here(choice: Choice) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from backend.freshness.minilm import AT_ONCE, MiniLM
 from backend.freshness.static_model import MODEL_FOLDER, StaticModel
 from backend.freshness.windows import LIMIT, InWindows
 
@@ -78,3 +79,34 @@ def test_no_piece_of_any_text_is_lost(text: str) -> None:
     windows = [window for window, _ in InWindows(short_sighted(), TOKENIZER).cut(text)]
     assert [piece for window in windows for piece in pieces(window)] == pieces(text)
     assert all(len(pieces(window)) <= LIMIT for window in windows)
+
+
+class _Model:
+    """What Chroma's function for all-MiniLM-L6-v2 is to us: it reads as far as its tokenizer's padding goes."""
+
+    DOWNLOAD_PATH, EXTRACTED_FOLDER_NAME = "nowhere", "onnx"
+
+    def __init__(self) -> None:
+        self.tokenizer = Tokenizer.from_file(str(MODEL_FOLDER / "tokenizer.json"))
+        self.asked: list[tuple[int, int]] = []
+
+    def _download_model_if_not_exists(self) -> None:
+        self.tokenizer.enable_truncation(max_length=256)
+
+    def __call__(self, texts: list[str]) -> list[np.ndarray[Any, Any]]:
+        lengths = {len(encoding.ids) for encoding in map(self.tokenizer.encode, texts)}
+        (length,) = lengths  # or they would be no matrix
+        self.asked.append((len(texts), length))
+        return list(StaticModel.load().embed(texts))
+
+
+def test_the_model_gets_few_windows_at_once_those_of_one_length_together() -> None:
+    """Its memory grows with both; each text still gets its own row."""
+    model = _Model()
+    texts = [" ".join(["berth"] * count) for count in (3, 200, 900, 7, 30)] + [TEXTS["Chinese"], ""]
+    rows = MiniLM(model, TOKENIZER)(texts)
+    assert np.allclose(rows, InWindows(StaticModel.load().embed, TOKENIZER)(texts), atol=1e-6)
+    assert max(count for count, _ in model.asked) == AT_ONCE
+    assert [length for _, length in model.asked] == sorted(length for _, length in model.asked)
+    assert model.asked[0][1] < 40
+    assert model.asked[-1][1] == 256
