@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from backend.schemas.config import Chroma
+
+_M_ARENA_MAX = -8
+"""GNU's malloc.h."""
 
 
 @contextmanager
@@ -22,10 +26,14 @@ def folder_client(folder: Path) -> Iterator[Any]:
     from chromadb.api.shared_system_client import SharedSystemClient
 
     SharedSystemClient.clear_system_cache()
+    client = chromadb.PersistentClient(str(folder), settings=_settings())
     try:
-        yield chromadb.PersistentClient(str(folder), settings=_settings())
+        yield client
     finally:
+        client.close()
         SharedSystemClient.clear_system_cache()
+        del client
+        gc.collect()  # a client is a ring of objects: without this its threads and vectors stay (16 openings: 105 threads)
 
 
 def server_client(chroma: Chroma, token: str) -> Any:
@@ -82,6 +90,7 @@ def _chromadb() -> Any:
     """
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     if "chromadb" not in sys.modules:
+        _share_one_heap()
         collects = gc.isenabled()
         gc.disable()
         try:
@@ -94,6 +103,15 @@ def _chromadb() -> Any:
     import chromadb
 
     return chromadb
+
+
+def _share_one_heap() -> None:
+    """On Linux each of Chroma's threads would get a heap of its own, which keeps what they free: after 16 openings of a store of
+    10,000 chunks 244 MB instead of 145, and 272 MB at the peak of filling it instead of 235, in the same time.
+    """
+    if sys.platform == "linux":
+        with suppress(AttributeError, OSError):  # another C library than GNU's
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,9 @@ from msgspec import Struct
 
 from backend.errors import CvError
 from backend.freshness import lexical
+from backend.freshness.database import Database
 from backend.freshness.notes import Notes
-from backend.freshness.places import index_path
+from backend.freshness.places import SCHEMA_VERSION, index_path
 from backend.freshness.vectors import Vectors
 from backend.schemas.document import Document
 from backend.schemas.manifest import ManifestEntry, PassedOver
@@ -28,8 +28,6 @@ from backend.schemas.manifest import ManifestEntry, PassedOver
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-SCHEMA_VERSION = "2"
 
 READER_TRIES = 3
 """A reader that opens the file in the moment in which a writer opens or leaves it can meet an error that is over at once."""
@@ -86,11 +84,11 @@ class Known(Struct, frozen=True):
     repo: str
 
 
-class Index:
+class Index(Database):
     """An open ``index.sqlite``. Close it, or use it in ``with``."""
 
     def __init__(self, connection: sqlite3.Connection, *, writes: bool) -> None:
-        self.db = connection
+        super().__init__(connection)
         self._writes = writes
 
     @classmethod
@@ -142,17 +140,6 @@ class Index:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of the block, or nothing of it."""
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
-        self.db.execute("COMMIT")
-
     @property
     def vectors(self) -> Vectors:
         """The vectors, by the hash of their text."""
@@ -162,17 +149,6 @@ class Index:
     def notes(self) -> Notes:
         """What Chroma still has to be told."""
         return Notes(self.db)
-
-    # --- facts about the store -------------------------------------------------------------------------------------
-
-    def fact(self, key: str) -> str:
-        """A remembered fact, empty when there is none."""
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else ""
-
-    def set_fact(self, key: str, value: str) -> None:
-        """Remember a fact."""
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     # --- what is known ---------------------------------------------------------------------------------------------
 
@@ -363,6 +339,15 @@ class Index:
         self.db.execute(
             "INSERT OR IGNORE INTO to_mirror SELECT id FROM document WHERE path = ?", (path,)
         )
+
+
+def held(root: Path) -> str:
+    """The name of the embedder whose vectors the index below ``root`` has, empty where there is no index yet."""
+    index = Index.for_reading(index_path(root))
+    if index is None:
+        return ""
+    with index:
+        return index.fact("embedder")
 
 
 def document_vectors(root: Path) -> dict[str, npt.NDArray[np.float32]]:

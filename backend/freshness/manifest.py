@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from backend.freshness.places import manifest_path, passed_over_path
-from backend.schemas.manifest import ManifestEntry, PassedOver
+from backend.schemas.manifest import ManifestEntry
 from backend.schemas.roles import ROLES
 from backend.tree.files import write_if_changed
 
@@ -37,11 +37,6 @@ def load_cards(root: Path, role: str) -> dict[str, ManifestEntry]:
 def load_all_cards(root: Path) -> dict[str, dict[str, ManifestEntry]]:
     """The manifests of both roles, by role."""
     return {role: load_cards(root, role) for role in ROLES}
-
-
-def load_passed_over(root: Path) -> dict[str, PassedOver]:
-    """The files that were read and deliberately not indexed."""
-    return _load(passed_over_path(root), PassedOver)
 
 
 def load_stamps(root: Path) -> dict[str, Stamp]:

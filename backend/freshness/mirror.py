@@ -1,4 +1,4 @@
-"""Bringing Chroma in line with the index. Interrupted anywhere, the next run does what is left, from the index's own notes.
+"""Bringing Chroma in line with the index. Interrupted anywhere, the next sync does what is left, from the index's own notes.
 
 Here for the Chroma in the tree's own folder; ``telling`` does it for a team's server.
 """
@@ -16,6 +16,7 @@ from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.records import LocalStore, StoreError
 from backend.freshness.store import discard, writing
 from backend.freshness.telling import tell
+from backend.freshness.tie import in_line, names, tie
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 
@@ -47,7 +48,7 @@ def mirror(
         return tell(root, config, index, progress, seconds=seconds, asked=asked, check=check)
     if index.fact("server"):
         index.set_fact("server", "")
-    whole = _token(root) == index.fact("chroma") != "" and index.fact("names") == _names(config)
+    whole = in_line(chroma_path(root), config, ROLES, index.fact)
     if whole and index.notes.empty() and not index.fact("erase"):
         return []
     if whole:
@@ -74,7 +75,7 @@ def _update(root: Path, config: Config, index: Index, progress: Progress) -> Non
                 raise StoreError("it did not hold what it should")
         store.settle(ROLES)
     index.set_fact("erase", "")
-    _tie(chroma_path(root), index.fact("chroma"))
+    tie(chroma_path(root), index.fact("chroma"))
 
 
 def mirror_beside(root: Path, config: Config, index: Index, progress: Progress) -> None:
@@ -100,8 +101,8 @@ def _rebuild(
         store.settle(ROLES)
     index.set_fact("erase", "")
     token = uuid.uuid4().hex
-    _tie(new_chroma_path(root) if beside else chroma_path(root), token)
-    index.set_fact("names", _names(config))
+    tie(new_chroma_path(root) if beside else chroma_path(root), token)
+    index.set_fact("names", names(config, ROLES))
     index.set_fact("chroma", token)
 
 
@@ -143,28 +144,3 @@ def _upsert(
             np.stack([vector for _, _, vector in rows]),
             [metadata(document, chunk) for document, chunk, _ in rows],
         )
-
-
-def _names(config: Config) -> str:
-    """How the config calls the collections; a name holds no blank."""
-    return " ".join(getattr(config.collections, role.replace("-", "_")) for role in ROLES)
-
-
-_TOKEN_FILE = "context-vigilance.txt"
-
-
-def _tie(folder: Path, token: str) -> None:
-    """Leave in a Chroma folder what ties it to the index, and which folders of vectors it has."""
-    parts = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    (folder / _TOKEN_FILE).write_text("\n".join((token, *parts)))
-
-
-def _token(root: Path) -> str:
-    """What ties a Chroma folder to the index that filled it; "none" where it, or a part of it, is missing."""
-    folder = chroma_path(root)
-    try:
-        token, *parts = (folder / _TOKEN_FILE).read_text().split("\n")
-        whole = (folder / "chroma.sqlite3").stat().st_size > 0
-    except OSError:
-        return "none"
-    return token if whole and all((folder / part).is_dir() for part in parts) else "none"

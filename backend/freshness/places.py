@@ -13,6 +13,9 @@ from backend.tree.repos import Repo
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import sources_path
 
+SCHEMA_VERSION = "2"
+"""Of ``index.sqlite``. Raised with each change of its tables or of what stands in them; an older index is made anew."""
+
 TIE = "context-vigilance.txt"
 """The file in Chroma's folder that ties it to the index which filled it."""
 
@@ -89,13 +92,15 @@ def save_places(
     root: Path, config: Config, tree: Tree, choices: Choices, *, walked_at: float
 ) -> None:
     """Keep what a full walk found at ``walked_at`` (epoch seconds)."""
-    watched = {"", *tree.repos, *tree.dismissed}
+    watched = {path: _mtime(root / path) for path in tree.dismissed}
     for path in (*(place.path for place in tree.places), *tree.repos):
-        watched.update(parent.as_posix() for parent in PurePosixPath(path).parents)
+        for parent in PurePosixPath(path).parents:
+            watched[parent.as_posix()] = _mtime(root / parent)
+    watched = {path: mtime for path, mtime in watched.items() if path != "."} | tree.around
     places = Places(
         walked_at=walked_at,
         sources_mtime=_mtime(sources_path(root)),
-        watched={path: _mtime(root / path) for path in sorted(watched - {"."})},
+        watched=dict(sorted(watched.items())),
         left_out=_left_out(config),
         places=tree.places,
         repos=tree.repos,

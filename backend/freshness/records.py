@@ -17,6 +17,25 @@ if TYPE_CHECKING:
 UPSERT_LIMIT = 5000
 """Records a call. Chroma refuses more than 5,461 (SQLite's variables)."""
 
+_GRAPH = {"max_neighbors": 32, "ef_construction": 200, "ef_search": 10_000}
+"""How thoroughly Chroma's graph of the vectors is built (neighbours, effort) and searched. With its own values (16, 100, 100) one
+in ten of the 100 nearest of 10,000 chunks is wrong, two in five of 80,000, and other ones after each rebuild. Against the exact
+answer, for 100 titles on a real tree and 40 on a synthetic one, many of whose chunks are nearly alike: share of the 100 nearest
+that is right, mean and least; median time of a query; processor time of the build.
+
+===============  ==========================  ===========================
+built, searched  9,726 chunks                82,022 chunks
+===============  ==========================  ===========================
+16, 100, 100     .899   .50    1 ms   2.9 s  .581  .31    2 ms    78 s
+16, 100, 1,000   .995   .94    2 ms
+16, 100, 10,000  .9998  .99    5 ms          .985  .92   91 ms
+32, 200, 100     .929   .68    2 ms   3.8 s  .680  .49    3 ms   161 s
+32, 200, 1,000   .997   .97    5 ms          .955  .88   11 ms
+32, 200, 10,000  .9999  .99    6 ms          .997  .97   97 ms
+48, 400, 10,000  1.     1.     5 ms   6.4 s
+===============  ==========================  ===========================
+"""
+
 _BULK = {"sync_threshold": 1000, "batch_size": 100}
 _STEADY = {"sync_threshold": 1, "batch_size": 1}
 """How many records Chroma keeps in its log before the vectors are written and the log is purged. A bulk load wants a high number
@@ -43,13 +62,13 @@ class Store:
 
     def name(self, role: str) -> str:
         """How the config calls the role's collection."""
-        return str(getattr(self._config.collections, role.replace("-", "_")))
+        return self._config.collections.of(role)
 
     def _collection(self, role: str) -> Any:
         return self._client.get_or_create_collection(
             self.name(role),
             embedding_function=chroma_function(self._config.embedding),
-            configuration={"hnsw": {"space": "cosine", **_BULK}},
+            configuration={"hnsw": {"space": "cosine", **_GRAPH, **_BULK}},
         )
 
     def upsert(
@@ -134,9 +153,14 @@ class LocalStore(Store):
                 _patiently(collection.upsert, **{part: first[part] for part in parts})
 
     def settle(self, roles: Sequence[str]) -> None:
-        """Leave nothing for readers to write: every collection is counted and searched once."""
+        """Leave nothing for readers to write: every collection is counted and searched once. One that was made with another
+        effort of searching is searched with today's as soon as the store is opened again.
+        """
+        effort = {"ef_search": _GRAPH["ef_search"]}
         for role in roles:
             collection = self._collection(role)
+            if (collection.configuration.get("hnsw") or {}).get("ef_search") != effort["ef_search"]:
+                _patiently(collection.modify, configuration={"hnsw": effort})
             if collection.count():
                 first = collection.get(limit=1, include=["embeddings"])["embeddings"]
                 collection.query(query_embeddings=[first[0]], n_results=1, include=[])

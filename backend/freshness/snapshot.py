@@ -13,9 +13,16 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from backend import __version__
 from backend.errors import CvError
 from backend.freshness.manifest import manifests_stamp
-from backend.freshness.places import TIE, chroma_path, index_path, load_places
+from backend.freshness.places import (
+    SCHEMA_VERSION,
+    chroma_path,
+    index_path,
+    load_places,
+)
+from backend.freshness.tie import token_of
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
 from backend.schemas.sync import RoleReport
@@ -40,12 +47,13 @@ class Seen(Struct, frozen=True, array_like=True):
 
 class Snapshot(Struct, frozen=True, kw_only=True):
     """``folders``: every folder that was listed or is watched for new ones, with its mtime (-1: it may have changed unseen).
-    ``documents`` are the corpus's, ``others`` changelog entries and what was passed over, ``absent`` dangling links.
-    ``heads``: the commit of each repo that dates documents; ``chroma``: what lies in its folder; ``roles``: what a sync
-    reports that has nothing to do.
+    ``documents`` are the corpus's, ``others`` changelog entries and what was passed over; ``links`` those that were looked
+    at, and where each leads ('' for nowhere). ``heads``: the commit of each repo that dates documents; ``chroma``: what ties
+    its folder to the index; ``roles``: what a sync reports that has nothing to do.
     """
 
     config: bytes
+    index: str
     manifests: str
     sources_mtime: float
     walked_at: float
@@ -53,17 +61,19 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     folders: dict[str, float]
     documents: dict[str, Seen]
     others: dict[str, Seen]
-    absent: tuple[str, ...]
+    links: dict[str, str]
     heads: dict[str, str]
     handoffs: dict[str, ManifestEntry]
-    chroma: dict[str, float]
+    chroma: str
     roles: dict[str, RoleReport]
 
 
 def load_snapshot(root: Path, config: Config) -> Snapshot | None:
     """The snapshot, where there is one and the disk is still as it says; None where a sync has to look."""
+    path = _path(root)
     try:
-        snapshot = msgspec.msgpack.decode(_path(root).read_bytes(), type=Snapshot)
+        data = path.read_bytes() if path.is_file() else b""
+        snapshot = msgspec.msgpack.decode(data, type=Snapshot)
     except (OSError, msgspec.MsgspecError):
         return None
     return snapshot if _holds(root, config, snapshot) else None
@@ -86,13 +96,14 @@ def save_snapshot(
     *,
     heads: dict[str, str],
 ) -> None:
-    """Keep what a sync saw that left nothing to do."""
+    """Keep what a sync saw that left nothing to do, once its index is closed."""
     places = load_places(root)
     if places is None or tree.unreadable:
         return
     corpus, _ = cards.values()
     snapshot = Snapshot(
         config=_fingerprint(config),
+        index=_stamp(index_path(root)),
         manifests=manifests_stamp(root),
         sources_mtime=places.sources_mtime,
         walked_at=places.walked_at,
@@ -104,10 +115,10 @@ def save_snapshot(
             for path, file in tree.files.items()
             if path not in corpus
         },
-        absent=tuple(tree.dangling),
+        links=tree.links,
         heads=heads,
         handoffs={p: card for p, card in corpus.items() if is_handoff(card)},
-        chroma=_chroma(root),
+        chroma=token_of(chroma_path(root)),
         roles={role: _at_rest(report) for role, report in roles.items()},
     )
     write_atomic(_path(root), msgspec.msgpack.encode(snapshot))
@@ -134,8 +145,8 @@ def _holds(root: Path, config: Config, snapshot: Snapshot) -> bool:
             snapshot.config != _fingerprint(config)
             or snapshot.sources_mtime != _mtime(sources_path(root))
             or snapshot.manifests != manifests_stamp(root)
-            or not index_path(root).is_file()
-            or snapshot.chroma != _chroma(root)
+            or snapshot.index != _stamp(index_path(root))
+            or snapshot.chroma != token_of(chroma_path(root))
         ):
             return False
         for path, mtime in snapshot.folders.items():
@@ -148,28 +159,22 @@ def _holds(root: Path, config: Config, snapshot: Snapshot) -> bool:
                     return False
     except OSError:  # gone
         return False
-    return not any((root / path).exists() for path in snapshot.absent) and all(
+    return all(_leads(top + path) == aim for path, aim in snapshot.links.items()) and all(
         head_commit(root / repo) == head for repo, head in snapshot.heads.items()
     )
 
 
-def _chroma(root: Path) -> dict[str, float]:
-    """The parts of Chroma's folder; of the file that ties it to the index also the mtime. Empty where the store is elsewhere."""
-    try:
-        with os.scandir(chroma_path(root)) as listing:
-            return {
-                entry.name: entry.stat().st_mtime if entry.name == TIE else 0.0
-                for entry in listing
-                if not entry.name.startswith("chroma.sqlite3-")  # SQLite's own, they come and go
-            }
-    except OSError:
-        return {}
+def _leads(link: str) -> str:
+    real = os.path.realpath(link)
+    return real if Path(real).exists() else ""
 
 
 def _fingerprint(config: Config) -> bytes:
-    """The parts of the config that a sync goes by."""
+    """The parts of the config that a sync goes by, and what wrote the index."""
     return msgspec.json.encode(
         (
+            __version__,
+            SCHEMA_VERSION,
             config.collections,
             config.embedding,
             config.chroma,
@@ -177,6 +182,12 @@ def _fingerprint(config: Config) -> bytes:
             config.dismissed_paths,
         )
     )
+
+
+def _stamp(path: Path) -> str:
+    """Size and mtime of the index: another one in its place is not the one that this was taken with."""
+    stat = path.stat()
+    return f"{stat.st_size} {stat.st_mtime_ns}"
 
 
 def _mtime(path: Path) -> float:

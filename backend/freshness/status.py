@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -18,6 +17,7 @@ from backend.freshness.guarded import address
 from backend.freshness.index import Index
 from backend.freshness.manifest import Stamp, load_all_cards, load_cards, load_stamps
 from backend.freshness.places import chroma_path, index_path
+from backend.freshness.renewal import standing
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
 from backend.schemas.roles import ROLES
@@ -43,9 +43,7 @@ class Pending(Struct, frozen=True):
         return len(self.new) + len(self.changed) + len(self.gone)
 
 
-def pending(
-    root: Path, config: Config, *, now: datetime, roles: tuple[str, ...] = ROLES
-) -> dict[str, Pending]:
+def pending(root: Path, config: Config, *, roles: tuple[str, ...] = ROLES) -> dict[str, Pending]:
     """For each role, how the disk differs from what the last sync saw. Raises ``CvError`` when ``sources.md`` is broken."""
     return compare(root, discover(root, config, choices(load_sources(root))), roles)
 
@@ -60,7 +58,7 @@ def compare(root: Path, tree: Tree, roles: tuple[str, ...] = ROLES) -> dict[str,
             for path, file in tree.files.items()
             if file.role == role
         }
-        known = {path for path in load_cards(root, role)}
+        known = load_cards(root, role).keys()
         found[role] = Pending(
             new=tuple(sorted(path for path in files if path not in stamps)),
             changed=tuple(
@@ -79,7 +77,7 @@ def compare(root: Path, tree: Tree, roles: tuple[str, ...] = ROLES) -> dict[str,
     return found
 
 
-def make_status(root: Path, config: Config, *, folder: Path, now: datetime) -> Status:
+def make_status(root: Path, config: Config, *, folder: Path) -> Status:
     """The status of ``root`` as seen from ``folder``; what the hooks did is for others to add. Raises ``CvError`` when
     ``sources.md`` is broken.
     """
@@ -94,7 +92,7 @@ def make_status(root: Path, config: Config, *, folder: Path, now: datetime) -> S
         reason=applies.reason,
         roles={
             role: RoleStatus(
-                collection=getattr(config.collections, role.replace("-", "_")),
+                collection=config.collections.of(role),
                 documents=len(cards[role]),
                 chunks=sum(card.chunks for card in cards[role].values()),
                 behind=len(behind[role]),
@@ -111,8 +109,12 @@ def make_status(root: Path, config: Config, *, folder: Path, now: datetime) -> S
         superseded=tuple(superseded_alone(root)),
         failed=tuple(unreadable(root, tree, behind)),
         server=_server(root, config),
-        notes=tuple(
-            f"config.json: unknown key {key}; kept, without effect" for key in unknown_keys(root)
+        notes=(
+            *(
+                f"config.json: unknown key {key}; kept, without effect"
+                for key in unknown_keys(root)
+            ),
+            *([str(unfinished)] if (unfinished := standing(root, config)) else []),
         ),
     )
 

@@ -13,10 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backend.errors import CvError
-from backend.freshness import rebuild
+from backend.freshness import rebuild, renewal
 from backend.freshness.changes import Changes, find_changes, out_of_sight
 from backend.freshness.dating import Dating
-from backend.freshness.embedder import Embedder, embedder_name, load_embedder
+from backend.freshness.embedder import (
+    Blank,
+    Embedder,
+    embedder_name,
+    load_held,
+    serving,
+)
 from backend.freshness.index import Index, is_damaged, remove_index
 from backend.freshness.intake import Intake, Outcome
 from backend.freshness.manifest import load_all_cards, manifests_stamp, write_manifests
@@ -41,9 +47,6 @@ WALK_AGAIN = 3600.0
 """Seconds after which a quick sync walks the whole tree again in any case. Before that it does when a folder has changed in which
 a new repo, documents folder or marker would appear; what this misses is one that appears deep in folders without any."""
 
-EMBED_BATCH = 512
-"""Chunks embedded at once when all have to be (another embedder)."""
-
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
@@ -55,7 +58,7 @@ def silent(step: str, done: int, total: int) -> None:
 class Options(Struct, frozen=True, kw_only=True):
     """How to sync. ``quick``: look only into known document folders unless it is time to walk again; ``rebuild``: read,
     embed and store everything anew, beside the store in use; ``max_seconds``: stop between batches after so long, the next
-    run goes on; ``asked``: a query waits, so that a Chroma server gets little time.
+    run goes on; ``asked``: a query waits, so that a Chroma server gets little time, and a model that is new none.
     """
 
     quick: bool = False
@@ -97,25 +100,41 @@ def sync(
         _clear_leftovers(root)
         tree, notes = look(root, config, now=now, quick=options.quick)
 
-        def run() -> SyncReport:
+        def run() -> tuple[SyncReport, bool, dict[str, str] | None]:
             entered = rebuild.begin(root, options.roles) if options.rebuild else {}
             path = new_index_path(root) if options.rebuild else index_path(root)
             with Index.for_writing(path) as index:
                 deadline = started + options.max_seconds
                 whole = _Run(root, config, index, tree, now, options, progress, deadline)
-                return whole.report(started, notes, entered)
+                report = whole.report(started, notes, entered)
+                return report, whole.renewing(), whole.at_rest(report)
 
         try:
-            return run()
+            report, renewing, heads = run()
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
                 reason = f"{index_path(root)}: {error}; is the disk full, or the folder read-only?"
                 raise CvError(reason) from error
             notes.append(f"the index was damaged ({error}) and is made anew")
             remove_index(index_path(root))
-            return run()
+            report, renewing, heads = run()
         finally:
             _clear_leftovers(root)
+        if heads is not None:
+            cards = load_all_cards(root)
+            save_snapshot(root, config, tree, cards, report.roles, heads=heads)
+    # A query does not wait for a model; the vectors of the one that ships inside take seconds.
+    if renewing and not (options.asked and config.embedding.name != "static"):
+        deadline = started + options.max_seconds
+        notes = renewal.renew(root, config, until=deadline, progress=progress)
+        done = renewal.standing(root, config) is None
+        report = replace(
+            report,
+            seconds=round(time.monotonic() - started, 3),
+            embedder=embedder_name(config.embedding) if done else report.embedder,
+            notes=(*report.notes, *notes),
+        )
+    return report
 
 
 def _clear_leftovers(root: Path) -> None:
@@ -185,12 +204,25 @@ class _Run:
         self._embedder: Embedder | None = None
 
     def embedder(self) -> Embedder:
+        """The embedder of the vectors in use. While those of another are being made, it may be one that can't be had any more."""
         if self._embedder is None:
-            self._embedder = load_embedder(self.config.embedding, self.root)
+            held = self.index.fact("embedder")
+            try:
+                self._embedder = load_held(self.config, held, self.root)
+            except CvError:
+                if held == embedder_name(self.config.embedding):
+                    raise
+                self._embedder = Blank(held, self.index.vectors.length())
+                self.index.set_fact("blank", "yes")
         return self._embedder
 
+    def renewing(self) -> bool:
+        """Whether vectors are being made beside those in use."""
+        return self.index.fact("new embedder") != ""
+
     def report(self, started: float, notes: list[str], entered: rebuild.Entered) -> SyncReport:
-        self.follow_embedder()
+        renewal.follow(self.index, self.config, self.root)
+        served = serving(self.config, self.index.fact("embedder"), self.root)
         changes = find_changes(self.tree, self.index, self.options.roles)
         stale = Dating(self.root, self.tree.repos, self.index).refreshed()
         if changes.to_read or changes.gone or stale:
@@ -204,14 +236,12 @@ class _Run:
         if self.options.rebuild and self.stopped:
             self.notes.append("the rebuild was stopped after its time; the store stays as it was")
         elif self.options.rebuild:
-            notes = notes + rebuild.take_place(
-                self.root, self.config, self.index, self.step("storing")
-            )
+            notes = notes + rebuild.take_place(self.root, served, self.index, self.step("storing"))
             self.write_manifests()
         else:
             notes = notes + mirror(
                 self.root,
-                self.config,
+                served,
                 self.index,
                 self.step("storing"),
                 seconds=self.deadline - time.monotonic(),
@@ -221,54 +251,28 @@ class _Run:
             told = self.index.db.total_changes > before
             if told or self.index.fact("manifests") != manifests_stamp(self.root):
                 self.write_manifests()
-        roles = {role: self.role_report(role, changes, outcome) for role in self.options.roles}
-        self.keep_snapshot(roles)
         return SyncReport(
-            roles=roles,
+            roles=self.role_reports(changes, outcome),
             seconds=round(time.monotonic() - started, 3),
-            embedder=embedder_name(self.config.embedding),
+            embedder=self.index.fact("embedder"),
             notes=(*notes, *self.notes),
         )
 
-    def keep_snapshot(self, roles: dict[str, RoleReport]) -> None:
-        """Where nothing is left to do, the next look may go by what this one saw."""
+    def at_rest(self, report: SyncReport) -> dict[str, str] | None:
+        """Where nothing is left to do, the commits that dates were taken from: the next look may go by what this one saw."""
         left = (
             self.stopped
-            or tuple(roles) != ROLES
-            or any(report.failed for report in roles.values())
+            or self.renewing()
+            or tuple(report.roles) != ROLES
+            or any(role.failed for role in report.roles.values())
             or not self.index.notes.empty()
             or self.index.fact("erase")
         )
-        if not left:
-            heads = Dating(self.root, self.tree.repos, self.index).heads()
-            cards = load_all_cards(self.root)
-            save_snapshot(self.root, self.config, self.tree, cards, roles, heads=heads)
+        return None if left else Dating(self.root, self.tree.repos, self.index).heads()
 
     def write_manifests(self) -> None:
         write_manifests(self.root, self.index)
         self.index.set_fact("manifests", manifests_stamp(self.root))
-
-    def follow_embedder(self) -> None:
-        """Vectors of another embedder than the configured one are made anew, from the text that the index has."""
-        name = embedder_name(self.config.embedding)
-        before = self.index.fact("embedder")
-        if before != name:
-            if before:
-                self.embedder()  # so that one that can't be loaded leaves the store as it is
-                self.notes.append(
-                    f"the embedder changed from {before} to {name}: all vectors are made anew"
-                )
-            with self.index.transaction():
-                self.index.vectors.drop_all()
-                self.index.set_fact("embedder", name)
-                self.index.set_fact("chroma", "")
-        missing = list(self.index.vectors.missing().items())
-        for start in range(0, len(missing), EMBED_BATCH):
-            batch = missing[start : start + EMBED_BATCH]
-            vectors = self.embedder().embed([text for _, (text, _) in batch])
-            with self.index.transaction():
-                self.index.vectors.put([h for h, _ in batch], vectors)
-            self.progress("embedding", start + len(batch), len(missing))
 
     def take_in(self, changes: Changes, entered: rebuild.Entered) -> Outcome:
         intake = Intake(
@@ -309,32 +313,32 @@ class _Run:
     def step(self, name: str) -> Callable[[int, int], None]:
         return lambda done, total: self.progress(name, done, total)
 
-    def role_report(self, role: str, changes: Changes, outcome: Outcome) -> RoleReport:
+    def role_reports(self, changes: Changes, outcome: Outcome) -> dict[str, RoleReport]:
         files = self.tree.files
-        known_roles = {path: known.role for path, known in self.index.known().items()}
 
-        def count(paths: set[str]) -> int:
-            return sum(
-                known_roles.get(path, files[path].role if path in files else "") == role
-                for path in paths
-            )
+        def by_role(paths: set[str]) -> Counter[str]:
+            return Counter(files[path].role for path in paths if path in files)
 
         # Stamps may say unchanged, and then a file is folded into one that has come.
         unchanged = changes.unchanged | outcome.unchanged
         unchanged -= outcome.updated | outcome.removed.keys()
-        passed_over = Counter(
-            entry.reason for entry in self.index.passed_over().values() if entry.role == role
-        )
-        skipped = self.tree.skipped[role] + passed_over
-        return RoleReport(
-            indexed=count(outcome.indexed),
-            updated=count(outcome.updated),
-            unchanged=count(unchanged),
-            removed=sum(r == role for r in outcome.removed.values()),
-            failed=tuple(
-                f for path, f in sorted(outcome.failed.items()) if files[path].role == role
-            ),
-            skipped=dict(sorted(skipped.items())),
-            chunks=self.index.chunk_count(role),
-            embedded=outcome.embedded.get(role, 0),
-        )
+        counts = [by_role(paths) for paths in (outcome.indexed, outcome.updated, unchanged)]
+        removed = Counter(outcome.removed.values())
+        failed = [failure for _, failure in sorted(outcome.failed.items())]
+        skipped = {role: Counter(self.tree.skipped[role]) for role in self.options.roles}
+        for entry in self.index.passed_over().values():
+            if entry.role in skipped:
+                skipped[entry.role][entry.reason] += 1
+        return {
+            role: RoleReport(
+                indexed=counts[0][role],
+                updated=counts[1][role],
+                unchanged=counts[2][role],
+                removed=removed[role],
+                failed=tuple(f for f in failed if files[f.path].role == role),
+                skipped=dict(sorted(skipped[role].items())),
+                chunks=self.index.chunk_count(role),
+                embedded=outcome.embedded.get(role, 0),
+            )
+            for role in self.options.roles
+        }

@@ -187,7 +187,7 @@ def _version(embedder: str, document: StoredDocument, chunk: StoredChunk) -> str
 def _where(config: Config, index: Index) -> str:
     """Which collections of which server hold which vectors; with other words all documents have to be told."""
     chroma = config.chroma
-    names = [getattr(config.collections, role.replace("-", "_")) for role in ROLES]
+    names = [config.collections.of(role) for role in ROLES]
     place = (address(chroma), chroma.tenant, chroma.database, names, index.fact("embedder"))
     return msgspec.json.encode(place).decode()
 

@@ -40,6 +40,10 @@ _OPT_IN = {"extra": "scratch (extra/)", "skills": "agent skills", "agent-skills"
 
 _LEFT_OUT = "left out in sources.md"
 
+AROUND = 3
+"""Levels below a repo (or the senior root) where a new documents folder is noticed at once; the full walk, at least once an hour,
+finds those further down."""
+
 
 class FoundFile(Struct, frozen=True):
     """A document on disk: ``mtime`` in epoch seconds, ``size`` in bytes; ``repo`` is the slug, ``kind`` the folder it is in."""
@@ -62,7 +66,8 @@ class Place(Struct, frozen=True):
 class Tree(Struct):
     """What the walk found. ``skipped`` counts files (or links, or folders) per role and reason; ``unreadable`` lists folders
     that could not be listed: what was known below them is not gone, only out of sight. ``dismissed``: folders with a marker.
-    ``folders``: those of documents that were listed, with their mtimes; ``dangling``: links in them that lead nowhere.
+    ``folders``: those of documents that were listed, with their mtimes (``settled_mtime``), ``around``: other folders in which
+    a new documents folder would show; ``links``: those that were looked at, and where each leads ('' for nowhere).
     """
 
     files: dict[str, FoundFile] = field(default_factory=dict)
@@ -74,7 +79,8 @@ class Tree(Struct):
     unreadable: list[str] = field(default_factory=list)
     dismissed: list[str] = field(default_factory=list)
     folders: dict[str, float] = field(default_factory=dict)
-    dangling: list[str] = field(default_factory=list)
+    around: dict[str, float] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
 
     def slug(self, path: str, root: Path) -> str:
         """The slug of the repo that ``path`` belongs to."""
@@ -89,11 +95,12 @@ class Choices(Struct, frozen=True):
 
 
 class _Folder(Struct, frozen=True):
-    """A folder still to be listed. ``place`` is the documents folder it is in, if any."""
+    """A folder still to be listed. ``place`` is the documents folder it is in, if any; ``depth`` counts from its repo."""
 
     path: str
     place: Place | None = None
     switched_off: str = ""
+    depth: int = 0
 
 
 def discover(root: Path, config: Config, choices: Choices | None = None) -> Tree:
@@ -176,6 +183,16 @@ class _Walk:
             self.skip(place, "dismissed")
             return None
         folder = os.path.join(self.top, place.path)
+        if os.path.islink(folder):
+            real = os.path.realpath(folder)
+            self.linked.add(real)
+            self.tree.links[place.path] = real
+            target = os.path.relpath(real, os.path.realpath(self.top))
+            aim = PurePosixPath(Path(target).as_posix())
+            self.watch_above(aim)
+            if self.out_of_bounds(aim):
+                self.skip(place, "symlink to what is left out")
+                return None
         if not os.path.isdir(folder):
             try:
                 os.stat(folder)
@@ -184,8 +201,6 @@ class _Walk:
             except OSError:
                 pass
             return None
-        if os.path.islink(folder):
-            self.linked.add(os.path.realpath(folder))
         parts = place.path.split("/")
         above = {"/".join(parts[:depth]) for depth in range(1, len(parts) + 1)}
         return _Folder(place.path, place, _LEFT_OUT if above & self.choices.excluded else "")
@@ -202,9 +217,12 @@ class _Walk:
     def list_folder(self, folder: _Folder) -> Iterator[_Folder]:
         """Take in the files of one folder; yield the folders below it that are worth a look."""
         full = os.path.join(self.top, folder.path)
+        depth = folder.depth
         try:
             if folder.place is not None:
                 self.tree.folders[folder.path] = settled_mtime(full)
+            elif depth <= AROUND:
+                self.tree.around[folder.path] = settled_mtime(full)
             with os.scandir(full) as listing:
                 entries = {entry.name: entry for entry in listing}
         except FileNotFoundError:
@@ -223,6 +241,7 @@ class _Walk:
             and is_repo(self.root / folder.path)
         ):
             self.tree.repos[folder.path] = Repo(folder.path, is_worktree(self.root / folder.path))
+            depth = 0
         above = f"{folder.path}/" if folder.path else ""
         documents = []
         for name in sorted(entries, reverse=True):
@@ -230,13 +249,13 @@ class _Walk:
             if entry.is_symlink():
                 self.links.append((above + name, folder.place))
             elif entry.is_dir(follow_symlinks=False):
-                if below := self.enter(above + name, name, folder):
+                if below := self.enter(above + name, name, folder, depth + 1):
                     yield below
             elif folder.place is not None and is_markdown(name) and entry.is_file():
                 documents.append(entry)
         self.take(documents, folder)
 
-    def enter(self, path: str, name: str, parent: _Folder) -> _Folder | None:
+    def enter(self, path: str, name: str, parent: _Folder, depth: int) -> _Folder | None:
         """How to list a folder, or None to leave it out."""
         if name.startswith(".") or self.dismissed(path):
             return None
@@ -256,7 +275,7 @@ class _Walk:
             switched_off = "" if path in self.choices.included else _OPT_IN[name]
         if path in self.choices.excluded:
             switched_off = _LEFT_OUT
-        return _Folder(path, place, switched_off)
+        return _Folder(path, place, switched_off, depth)
 
     def take(self, documents: list[os.DirEntry[str]], folder: _Folder) -> None:
         """Take in the Markdown files of one folder; what they share is looked up once."""
@@ -306,13 +325,14 @@ class _Walk:
             if place is None and role_of(name) is None:
                 continue  # outside the documents only a link that is itself a documents folder matters
             real = os.path.realpath(os.path.join(self.top, path))
+            self.tree.links[path] = real if os.path.exists(real) else ""
             if not Path(real).is_relative_to(real_root):
                 self.skip(place, "symlink out of the tree")
             elif not os.path.exists(real):
                 self.skip(place, "dangling symlink")
-                self.tree.dangling.append(path)
             else:
                 target = PurePosixPath(Path(os.path.relpath(real, real_root)).as_posix())
+                self.watch_above(target)
                 if self.out_of_bounds(target):
                     self.skip(place, "symlink to what is left out")
                 elif (
@@ -323,7 +343,7 @@ class _Walk:
                     self.skip(place, "symlink to what is indexed in its own place")
                 elif os.path.isdir(real):
                     if below := self.enter(
-                        path, name, _Folder(str(PurePosixPath(path).parent), place)
+                        path, name, _Folder(str(PurePosixPath(path).parent), place), 0
                     ):
                         self.linked.add(real)
                         yield below
@@ -332,6 +352,13 @@ class _Walk:
                     self.tree.files[path] = FoundFile(
                         path, place.role, kind_of(path, place), repo, stat.st_mtime, stat.st_size
                     )
+
+    def watch_above(self, target: PurePosixPath) -> None:
+        """A marker in any folder above what a link leads to opts it out."""
+        for folder in (target, *target.parents):
+            full = os.path.join(self.top, folder)
+            if os.path.isdir(full) and str(folder) not in self.tree.folders:
+                self.tree.folders[str(folder)] = settled_mtime(full)
 
     def out_of_bounds(self, target: PurePosixPath) -> bool:
         """Whether a link's target is, or lies below, what the walk would not enter: hidden, opted out, left out by people."""

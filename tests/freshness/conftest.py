@@ -10,13 +10,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from organisation import KIT, Organisation
 
-from backend.freshness.manifest import load_cards, load_passed_over
+from backend.freshness.manifest import load_cards
+from backend.freshness.places import passed_over_path
 from backend.freshness.status import pending
 from backend.freshness.sync import Options, sync
+from backend.schemas.manifest import PassedOver
 from backend.schemas.roles import CORPUS_ROLE, ROLES
 from backend.schemas.sync import RoleReport, SyncReport
 from backend.tree.config import create_config, load_config
@@ -72,7 +75,7 @@ class Site(Organisation):
 
     def chunks(self, role: str = CORPUS_ROLE) -> dict[str, int]:
         """Give the number of chunks per source path, by reading Chroma's collection."""
-        collection = getattr(load_config(self.root).collections, role.replace("-", "_"))
+        collection = load_config(self.root).collections.of(role)
         rows = self.records().get(collection, {}).values()
         return dict(
             sorted(Counter(str(metadata["source_path"]) for _, metadata, _ in rows).items())
@@ -83,7 +86,9 @@ class Site(Organisation):
 
     def passed_over(self) -> dict[str, str]:
         """Give path -> reason of the files that are deliberately not in the store, ``copy of PATH`` for copies."""
-        entries = load_passed_over(self.root)
+        entries = msgspec.json.decode(
+            passed_over_path(self.root).read_bytes(), type=dict[str, PassedOver]
+        )
         return {
             path: f"copy of {e.copy_of}" if e.copy_of else e.reason for path, e in entries.items()
         }
@@ -114,7 +119,7 @@ class Site(Organisation):
             assert cards == self.chunks(role), (
                 f"the manifest of {role} says other chunks than Chroma holds"
             )
-        waiting = pending(self.root, load_config(self.root), now=NOW)
+        waiting = pending(self.root, load_config(self.root))
         assert all(not (p.new or p.changed or p.gone) for p in waiting.values()), waiting
 
     def check_against_clean_build(self, folder: Path) -> None:

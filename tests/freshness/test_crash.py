@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,34 +13,6 @@ import pytest
 from organisation import prose
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9 on Windows")
-
-# Runs the real command line and kills the process at the n-th line of the freshness room, or at the call of a function
-# there; with n = 0 it says instead how many lines were run.
-KILLER = """
-import os, runpy, signal, sys
-import chromadb, backend.cli, backend.freshness.sync, backend.freshness.status, backend.render.progress
-limit = int(sys.argv[1]) if sys.argv[1].isdigit() else sys.argv[1]
-seen = 0
-def line(frame, event, argument):
-    global seen
-    seen += 1
-    if seen == limit:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return line
-def call(frame, event, argument):
-    if "/backend/freshness/" in frame.f_code.co_filename:
-        if frame.f_code.co_name == limit:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return line
-sys.argv = ["cv", *sys.argv[2:]]
-sys.settrace(call)
-try:
-    runpy.run_module("backend", run_name="__main__")
-except SystemExit as end:
-    sys.settrace(None)
-    print("lines", seen, file=sys.stderr)
-    raise
-"""
 
 ROUNDS = 3
 
@@ -86,32 +57,9 @@ def tree(site: Any) -> Any:
 
 
 @pytest.fixture
-def killed(tree: Any, tmp_path: Path) -> Callable[..., int]:
-    """Give a function that syncs in a process of its own and kills it at a line.
-
-    It returns whether the process was killed; for 0 the number of lines.
-    """
-    import os
-
-    repo = Path(__file__).resolve().parents[2]
-
-    def run(limit: int | str, *arguments: str) -> int:
-        done = subprocess.run(
-            [sys.executable, "-c", KILLER, str(limit), "sync", *arguments],
-            cwd=tree.root,
-            env={**os.environ, "PYTHONPATH": str(repo)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        if limit:
-            assert done.returncode in (-signal.SIGKILL, 0), done.stderr
-            return done.returncode != 0
-        assert done.returncode == 0, done.stderr
-        return int(done.stderr.split("lines")[1])
-
-    return run
+def killed(tree: Any, killed: Callable[..., int]) -> Callable[..., int]:
+    """Sync and kill it in the freshness room."""
+    return lambda limit, *options: killed(limit, "sync", *options, watched="/backend/freshness/")
 
 
 def test_a_kill_anywhere_is_repaired_by_the_next_sync(

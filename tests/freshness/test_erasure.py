@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import struct
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,20 +14,6 @@ from organisation import prose
 from backend.tree.config import set_key
 
 SECRET = "zanzibarquux"
-KILLER = """
-import os, signal, sys
-from datetime import UTC, datetime
-from pathlib import Path
-from backend.freshness.sync import Options, sync
-from backend.tree.config import load_config
-root = Path(sys.argv[1])
-def watch(frame, event, argument):
-    if event == "call" and frame.f_code.co_name == sys.argv[2] and "/freshness/" in frame.f_code.co_filename:
-        os.kill(os.getpid(), signal.SIGKILL)
-sys.setprofile(watch)
-options = Options(rebuild=sys.argv[3] == "rebuild")
-sync(root, load_config(root), now=datetime(2026, 3, 2, tzinfo=UTC), options=options)
-"""
 WORDS = f"The password is {SECRET} and must not be kept."
 
 
@@ -162,20 +146,18 @@ def test_no_memory_of_the_process_gets_into_the_store(site: Any) -> None:
     "moment",
     [
         *("drop_unused erase_free_pages write_manifests settle".split()),
-        *("mirror_beside rebuild", "_swapped_index rebuild", "erase_free_pages rebuild"),
-        "write_manifests rebuild",
+        *("mirror_beside --force-rebuild", "_swapped_index --force-rebuild"),
+        *("erase_free_pages --force-rebuild", "write_manifests --force-rebuild"),
     ],
 )
-def test_the_words_go_even_when_the_sync_that_erases_is_killed(tree: Any, moment: str) -> None:
+def test_the_words_go_even_when_the_sync_that_erases_is_killed(
+    tree: Any, killed: Callable[..., int], moment: str
+) -> None:
     """At the call of a function; the next sync finds nothing changed in the tree, and yet has to erase."""
     for way, erase in WAYS.items():
         erase(tree, way)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    function, _, rebuild = moment.partition(" ")
-    command = [sys.executable, "-c", KILLER, str(tree.root), function, rebuild]
-    assert subprocess.run(command, env=environment, check=False).returncode == -9, (
-        "it was never called"
-    )
+    function, *options = moment.split()
+    assert killed(function, "sync", *options, watched="/backend/freshness/"), "it was never called"
     tree.sync()
     tree.check()
     assert traces(tree.kit, SECRET) == []

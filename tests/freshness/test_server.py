@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chroma_server import ChromaServer
 from organisation import KIT, prose
 
 from backend.freshness import guarded
@@ -33,61 +34,6 @@ from backend.tree.home import approve
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 TOKEN = "tk-zanzibarquux-7261"
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class ChromaServer:
-    """A real ``chroma run`` on a port and a folder of its own; it can be killed and started again."""
-
-    def __init__(self, program: str, folder: Path) -> None:
-        self.program, self.folder = program, folder
-        with closing(socket.create_server(("127.0.0.1", 0))) as free:
-            self.port = free.getsockname()[1]
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        where = ("--path", str(self.folder), "--host", "127.0.0.1", "--port", str(self.port))
-        self.process = subprocess.Popen(
-            [self.program, "run", *where],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        end = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                assert self.process.poll() is None, "chroma run ended by itself"
-                assert time.monotonic() < end, "chroma run does not listen"
-                time.sleep(0.05)
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-    def client(self) -> Any:
-        import chromadb
-
-        return chromadb.HttpClient(host="127.0.0.1", port=self.port)
-
-    def records(self, role: str = CORPUS_ROLE) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Give id -> (text, metadata) of a collection that is called like its role."""
-        found = self.client().get_collection(role).get(include=["documents", "metadatas"])
-        rows = zip(found["ids"], found["documents"], found["metadatas"], strict=True)
-        return {chroma_id: (text, metadata) for chroma_id, text, metadata in rows}
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ChromaServer]:
-    program = shutil.which("chroma", path=str(Path(sys.executable).parent))
-    if program is None:
-        pytest.skip("this environment has no chroma program")
-    running = ChromaServer(program, tmp_path / "server")
-    running.start()
-    yield running
-    running.kill()
 
 
 @pytest.fixture(autouse=True)
@@ -169,12 +115,12 @@ def pull(source: Machine, target: Machine, path: str) -> None:
 
 
 def test_two_machines_at_once_make_no_duplicates_and_both_find(
-    here: Machine, second: Callable[[], Machine], server: ChromaServer
+    here: Machine, second: Callable[[], Machine], team_server: ChromaServer
 ) -> None:
     """Two processes, two paths, two homes, one server; both sync for the first time at the same moment."""
     there = second()
     for one in (here, there):
-        one.choose(host="127.0.0.1", port=server.port, mode="http")
+        one.choose(host="127.0.0.1", port=team_server.port, mode="http")
 
     def cv(one: Machine, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -189,9 +135,11 @@ def test_two_machines_at_once_make_no_duplicates_and_both_find(
     for process in syncs:
         out, _ = process.communicate(timeout=120)
         assert json.loads(out)["notes"] == []
-    both = server.records() | server.records(CHANGELOG_ROLE)
+    both = team_server.records() | team_server.records(CHANGELOG_ROLE)
     assert both.keys() == here.ids() == there.ids()
-    assert len(server.records()) == server.client().get_collection(CORPUS_ROLE).count() == 14
+    assert (
+        len(team_server.records()) == team_server.client().get_collection(CORPUS_ROLE).count() == 14
+    )
     for one in (here, there):
         out, _ = cv(one, "find", "the gate of the sluice", "--json").communicate(timeout=120)
         found = json.loads(out)
@@ -201,99 +149,99 @@ def test_two_machines_at_once_make_no_duplicates_and_both_find(
 
 
 def test_what_is_there_already_is_not_written_again(
-    here: Machine, second: Callable[[], Machine], server: ChromaServer
+    here: Machine, second: Callable[[], Machine], team_server: ChromaServer
 ) -> None:
     """Each record says when it was written, and the second machine's moment is in none."""
-    here.choose(host="127.0.0.1", port=server.port, mode="http").sync()
-    before = {role: server.records(role) for role in ROLES}
-    there = second().choose(host="127.0.0.1", port=server.port, mode="http")
+    here.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
+    before = {role: team_server.records(role) for role in ROLES}
+    there = second().choose(host="127.0.0.1", port=team_server.port, mode="http")
     assert there.sync(now=NOW + timedelta(days=3)).notes == ()
-    assert {role: server.records(role) for role in ROLES} == before
+    assert {role: team_server.records(role) for role in ROLES} == before
     here.site.edit("ferry/context-v/specs/Doc-1.md", "## Part 2", "## Part two")
     here.sync(now=NOW + timedelta(days=4))
-    changed = server.records()
+    changed = team_server.records()
     assert changed != before[CORPUS_ROLE]
     pull(here, there, "ferry/context-v/specs/Doc-1.md")
     there.sync(now=NOW + timedelta(days=5))
-    assert server.records() == changed
+    assert team_server.records() == changed
 
 
 def test_an_older_tree_does_not_answer_a_newer_one(
-    here: Machine, second: Callable[[], Machine], server: ChromaServer
+    here: Machine, second: Callable[[], Machine], team_server: ChromaServer
 ) -> None:
     """It tells of its own changes and of nothing else, however often it syncs; what it pulls later brings it in line."""
     there = second()
     for one in (here, there):
-        one.choose(host="127.0.0.1", port=server.port, mode="http").sync()
+        one.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
     here.site.delete("ferry/context-v/specs/Doc-0.md")
     here.site.document("ferry/context-v/specs/Doc-2.md", count=1)
     here.site.document("ferry/context-v/specs/New.md")
     here.sync()
-    newest = server.records()
+    newest = team_server.records()
     assert newest.keys() == {i for i in here.ids() if "changelog" not in i}
     for _ in range(2):
         there.sync()
         there.sync(quick=True)
-    assert server.records() == newest
+    assert team_server.records() == newest
     there.site.edit("ferry/context-v/specs/Doc-5.md", "## Part 1", "## Part one")
     there.sync()
-    mixed = server.records()
+    mixed = team_server.records()
     assert {i for i in mixed if mixed[i] != newest.get(i)} == {
         "ferry::ferry/context-v/specs/Doc-5.md::0000"
     }
     here.sync()
-    assert server.records() == mixed
+    assert team_server.records() == mixed
     for name in ("Doc-0", "Doc-2", "New"):
         pull(here, there, f"ferry/context-v/specs/{name}.md")
     there.sync()
-    assert server.records() == mixed
+    assert team_server.records() == mixed
 
 
 def test_a_document_s_records_are_of_one_version(
-    here: Machine, second: Callable[[], Machine], server: ChromaServer
+    here: Machine, second: Callable[[], Machine], team_server: ChromaServer
 ) -> None:
     """One machine makes a document longer, the other shorter; neither knows of the other's."""
     there = second()
     for one in (here, there):
-        one.choose(host="127.0.0.1", port=server.port, mode="http").sync()
+        one.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
     here.site.document("ferry/context-v/specs/Doc-3.md", count=5)
     here.sync()
     there.site.document("ferry/context-v/specs/Doc-3.md", "## Only\n\nOne wharf.")
     there.sync()
-    of_it = {i: text for i, (text, _) in server.records().items() if "Doc-3" in i}
+    of_it = {i: text for i, (text, _) in team_server.records().items() if "Doc-3" in i}
     assert list(of_it) == ["ferry::ferry/context-v/specs/Doc-3.md::0000"]
     assert "One wharf." in of_it["ferry::ferry/context-v/specs/Doc-3.md::0000"]
 
 
 def test_a_new_machine_with_an_old_tree_leaves_what_is_newer(
-    here: Machine, second: Callable[[], Machine], server: ChromaServer
+    here: Machine, second: Callable[[], Machine], team_server: ChromaServer
 ) -> None:
     there = second()
     here.site.document("ferry/context-v/specs/Doc-4.md", "## Newer\n\nA lantern.", day="2025-06-01")
-    here.choose(host="127.0.0.1", port=server.port, mode="http").sync()
+    here.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
     there.site.document("ferry/context-v/specs/Doc-5.md", "## Newest\n\nA kiln.", day="2025-07-01")
-    there.choose(host="127.0.0.1", port=server.port, mode="http").sync()
-    texts = " ".join(text for text, _ in server.records().values())
+    there.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
+    texts = " ".join(text for text, _ in team_server.records().values())
     assert "A lantern." in texts
     assert "A kiln." in texts
     assert not there.owes()
 
 
 def test_other_vectors_and_other_people_s_collections_are_refused(
-    here: Machine, server: ChromaServer
+    here: Machine, team_server: ChromaServer
 ) -> None:
-    server.client().create_collection(CORPUS_ROLE).add(
+    team_server.client().create_collection(CORPUS_ROLE).add(
         ids=["theirs"], documents=["theirs"], embeddings=[[0.5] * 384]
     )
-    here.choose(host="127.0.0.1", port=server.port, mode="http")
+    here.choose(host="127.0.0.1", port=team_server.port, mode="http")
     (note,) = here.sync().notes
     assert "holds what another program put there" in note
     assert "cv config set collections.context_vigilance_corpus NAME" in note
-    assert list(server.records()) == ["theirs"]
+    assert list(team_server.records()) == ["theirs"]
     set_key(here.root, "collections.context_vigilance_corpus", "ours")
     assert here.sync().notes == ()
-    assert len(server.records("ours")) == 14
-    server.client().get_collection("ours").modify(metadata={"embedder": "static-00000000"})
+    assert len(team_server.records("ours")) == 14
+    team_server.client().get_collection("ours").modify(metadata={"embedder": "static-00000000"})
     here.site.edit("ferry/context-v/specs/Doc-1.md", "## Part 2", "## Part two")
     (note,) = here.sync().notes
     assert "holds vectors of static-00000000" in note
@@ -303,18 +251,18 @@ def test_other_vectors_and_other_people_s_collections_are_refused(
 
 
 def test_a_server_that_is_killed_in_the_middle_loses_nothing(
-    here: Machine, server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+    here: Machine, team_server: ChromaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It dies after the first batch of a first sync; then again after it was told of one deletion of two collections."""
     for number in range(12):
         here.site.document(f"inn/context-v/Long-{number}.md", count=40)
-    here.choose(host="127.0.0.1", port=server.port, mode="http")
+    here.choose(host="127.0.0.1", port=team_server.port, mode="http")
     seen: list[int] = []
 
     def kill_after_a_batch(step: str, done: int, total: int) -> None:
         if step == "storing" and not seen:
             seen.append(done)
-            server.kill()
+            team_server.kill()
 
     config = load_config(here.root)
     report = sync(here.root, config, now=NOW, options=Options(), progress=kill_after_a_batch)
@@ -327,52 +275,54 @@ def test_a_server_that_is_killed_in_the_middle_loses_nothing(
     here.site.delete("inn/context-v/Long-0.md")
     here.site.delete("mill/changelog/2025-03-14_Weir.md")
     assert "does not answer" in here.sync().notes[0]
-    server.start()
+    team_server.start()
     assert here.sync(quick=True).notes == ()
-    assert (server.records() | server.records(CHANGELOG_ROLE)).keys() == here.ids()
+    assert (team_server.records() | team_server.records(CHANGELOG_ROLE)).keys() == here.ids()
     assert not here.owes()
 
 
-def test_a_server_that_lost_everything_is_filled_again(here: Machine, server: ChromaServer) -> None:
-    here.choose(host="127.0.0.1", port=server.port, mode="http").sync()
-    server.kill()
-    shutil.rmtree(server.folder)
-    server.start()
+def test_a_server_that_lost_everything_is_filled_again(
+    here: Machine, team_server: ChromaServer
+) -> None:
+    here.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
+    team_server.kill()
+    shutil.rmtree(team_server.folder)
+    team_server.start()
     assert here.sync().notes == ()
-    assert (server.records() | server.records(CHANGELOG_ROLE)).keys() == here.ids()
+    assert (team_server.records() | team_server.records(CHANGELOG_ROLE)).keys() == here.ids()
 
 
 def test_a_rebuild_tells_all_again_and_leaves_what_others_wrote(
-    here: Machine, second: Callable[[], Machine], server: ChromaServer
+    here: Machine, second: Callable[[], Machine], team_server: ChromaServer
 ) -> None:
     there = second()
     there.site.document("ferry/context-v/specs/Theirs.md")
     for one in (here, there):
-        one.choose(host="127.0.0.1", port=server.port, mode="http").sync()
+        one.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
     lost = "ferry::ferry/context-v/specs/Doc-1.md::0001"
-    server.client().get_collection(CORPUS_ROLE).delete(ids=[lost])
+    team_server.client().get_collection(CORPUS_ROLE).delete(ids=[lost])
     here.site.delete("ferry/context-v/specs/Doc-0.md")
     assert here.sync(rebuild=True).notes == ()
-    ids = server.records().keys()
+    ids = team_server.records().keys()
     assert lost in ids
     assert "ferry::ferry/context-v/specs/Theirs.md::0000" in ids
     assert not any("Doc-0" in i for i in ids)
 
 
-def test_from_the_folder_to_a_server_and_back(here: Machine, server: ChromaServer) -> None:
+def test_from_the_folder_to_a_server_and_back(here: Machine, team_server: ChromaServer) -> None:
     """The folder goes, and with it what it held; what is taken back leaves server and tree alike."""
     here.site.document("ferry/context-v/specs/Keys.md", "## Key\n\nIt is zanzibarquux.")
     here.sync()
     assert (here.root / KIT / "chroma").exists()
-    here.choose(host="127.0.0.1", port=server.port, mode="http").sync()
+    here.choose(host="127.0.0.1", port=team_server.port, mode="http").sync()
     assert not (here.root / KIT / "chroma").exists()
     here.site.edit("ferry/context-v/specs/Keys.md", "title:", "private: true\ntitle:")
     here.sync()
-    assert not any("zanzibarquux" in text for text, _ in server.records().values())
+    assert not any("zanzibarquux" in text for text, _ in team_server.records().values())
     assert not list(holding(here.root / KIT, "zanzibarquux"))
     here.choose(mode="persistent").sync()
     here.site.check()
-    assert len(server.records()) == 14, "what the server has stays there"
+    assert len(team_server.records()) == 14, "what the server has stays there"
 
 
 def holding(folder: Path, word: str) -> Iterator[Path]:
@@ -615,12 +565,12 @@ def test_a_choice_ends_when_the_config_changes_under_it(here: Machine) -> None:
 
 
 def test_an_environment_file_in_the_tree_is_not_obeyed(
-    here: Machine, server: ChromaServer, cv_process: Any
+    here: Machine, team_server: ChromaServer, cv_process: Any
 ) -> None:
     """Chroma's client reads ``.env`` of the folder it is started in, and could be told there to send its traces somewhere."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         port = listener.getsockname()[1]
-        here.choose(host="127.0.0.1", port=server.port, mode="http")
+        here.choose(host="127.0.0.1", port=team_server.port, mode="http")
         here.site.write(
             ".env",
             f"CHROMA_OTEL_COLLECTION_ENDPOINT=http://127.0.0.1:{port}\nCHROMA_OTEL_GRANULARITY=all\n"
@@ -629,7 +579,7 @@ def test_an_environment_file_in_the_tree_is_not_obeyed(
         done = cv_process("sync", "--json", CV_HOME=str(here.home))
         assert json.loads(done.out)["notes"] == []
         assert select.select([listener], [], [], 0)[0] == []
-    assert len(server.records()) == 14
+    assert len(team_server.records()) == 14
 
 
 @pytest.fixture
@@ -669,7 +619,7 @@ def test_chroma_cloud_that_refuses(
 
 def test_chroma_cloud_within_its_quotas(
     here: Machine,
-    server: ChromaServer,
+    team_server: ChromaServer,
     cv: Any,
     monkeypatch: pytest.MonkeyPatch,
     cloud_at: Callable[[int], list[dict[str, Any]]],
@@ -679,10 +629,10 @@ def test_chroma_cloud_within_its_quotas(
     here.site.document(long, "## Zanzibarquux\n\nA zanzibarquux at the weir of the mill.")
     here.site.document("inn/context-v/Long.md", count=420)
     monkeypatch.setenv("CHROMA_API_KEY", TOKEN)
-    cloud_at(server.port)
+    cloud_at(team_server.port)
     here.choose(tenant="default_tenant", database="default_database", mode="cloud")
     assert here.sync().notes == ()
-    records = server.records()
+    records = team_server.records()
     assert len(records) == 14 + 1 + 420
     assert max(len(chroma_id.encode()) for chroma_id in records) <= 128
     with connected(here.root, load_config(here.root), seconds=30) as store:
@@ -697,7 +647,7 @@ def test_chroma_cloud_within_its_quotas(
     here.site.delete(long)
     here.site.document("inn/context-v/Long.md", count=2)
     assert here.sync().notes == ()
-    assert len(server.records()) == 14 + 2
+    assert len(team_server.records()) == 14 + 2
 
 
 @pytest.mark.parametrize(

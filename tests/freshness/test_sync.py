@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -77,6 +78,7 @@ def test_each_chunk_carries_what_queries_filter_by(tree: Any) -> None:
 
 
 def test_a_second_sync_does_nothing(tree: Any, counts: Any) -> None:
+    tree.sync()  # by now the folders that were made a moment ago have come to rest
     files = {
         p: p.stat().st_mtime_ns for p in tree.kit.rglob("*") if p.is_file() and p.suffix == ".json"
     }
@@ -179,12 +181,16 @@ def test_a_quick_sync_sees_changes_new_files_and_new_repos(tree: Any, counts: An
 
 
 def test_a_quick_sync_walks_everything_again_after_an_hour(tree: Any, counts: Any) -> None:
-    """What appears deep in folders that held no documents is not looked for each time."""
-    tree.path("inn/src/lib").mkdir(parents=True)
+    """What appears deep in folders that held no documents is not looked for each time; three levels down it is."""
+    tree.path("inn/src/lib/io/ring").mkdir(parents=True)
+    for folder, _, _ in os.walk(tree.root):
+        os.utime(folder, (1_700_000_000, 1_700_000_000))  # at rest, as those of yesterday
     tree.sync(now=NOW)
-    tree.document("inn/src/lib/context-v/Deep.md")
+    tree.document("inn/src/lib/io/ring/context-v/Deep.md")
     assert counts(tree.sync(quick=True, now=NOW + timedelta(seconds=60)))[0] == 0
     assert counts(tree.sync(quick=True, now=NOW + timedelta(seconds=3601)))[0] == 1
+    tree.document("inn/src/lib/context-v/Near.md")
+    assert counts(tree.sync(quick=True, now=NOW + timedelta(seconds=3700)))[0] == 1
 
 
 @pytest.mark.parametrize("how", ["marker above", "dismissed_paths", "sources.md", "private"])
