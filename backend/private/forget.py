@@ -9,12 +9,23 @@ from pathlib import Path
 from msgspec import Struct
 
 from backend.errors import CvError
+from backend.freshness.store import discard
 from backend.private.ledger import Ledger
 from backend.private.mirror import mirror
-from backend.private.places import ledger_path, private_folder, require_plain, the_writer
+from backend.private.places import (
+    PRIVATE_KIT,
+    ledger_path,
+    private_folder,
+    require_plain,
+    the_writer,
+)
 from backend.schemas.config import Config
 from backend.schemas.private import PRIVATE_ROLES, Erasure
 
+_HOW = (
+    "'cv search --role claude-code-sessions QUESTION' names the session of each turn, "
+    "'cv search --role claude-code-tool-traces QUESTION' that of each call"
+)
 NOTHING = "nothing of any transcript was ever taken in here: there is nothing to forget"
 
 
@@ -43,7 +54,7 @@ class Choice(Struct, frozen=True):
 
 
 def look(root: Path, choice: Choice) -> Erasure:
-    """What ``erase`` would erase now."""
+    """What ``erase`` would erase now. Raises ``CvError`` for a session that is none."""
     require_plain(root)
     try:
         ledger = Ledger.for_reading(root)
@@ -52,8 +63,9 @@ def look(root: Path, choice: Choice) -> Erasure:
             raise
         return _erasure(root, choice, None, (f"what is in it cannot be counted: {error}",))
     if ledger is None:
-        return _erasure(root, choice, None, (NOTHING,))
+        return _nothing(root, choice)
     with ledger:
+        _require_known(ledger, choice)
         return _erasure(root, choice, ledger, ())
 
 
@@ -61,22 +73,43 @@ def erase(root: Path, config: Config, choice: Choice, *, now: datetime) -> Erasu
     """Erase: the words are afterwards in no file of the private folder. Of what was erased only random ids and a time are kept.
 
     A session that was forgotten, or what is older than the day that was named, is never read in again; after everything was
-    forgotten, only what is written from ``now`` (aware) on. Raises ``Busy`` when another run is at work, ``CvError``.
+    forgotten, only what is written from ``now`` (aware) on. Raises ``Busy`` when another run is at work, ``CvError``, also for a
+    session that is none.
     """
     require_plain(root)
     if not ledger_path(root).is_file():
-        return _erasure(root, choice, None, (NOTHING,))
+        return _nothing(root, choice)
     with the_writer(root):
         with _opened(root, choice) as ledger:
+            _require_known(ledger, choice)
             with ledger.transaction():
                 erased = _erasure(root, choice, ledger, ())
                 _note(ledger, choice, now)
                 condition, values = choice.where
                 ledger.drop_where(condition, values)
                 ledger.set_fact("chroma", "")
-            ledger.compact()
+            try:  # Chroma first: a reader of the ledger can keep it from being written anew
+                discard(root, kit=PRIVATE_KIT)
+            finally:
+                ledger.compact()
             mirror(root, config, ledger, lambda done, total: None)
         return erased
+
+
+def _nothing(root: Path, choice: Choice) -> Erasure:
+    if choice.session:
+        raise CvError(f"no such session: {choice.session}; {NOTHING}")
+    return _erasure(root, choice, None, (NOTHING,))
+
+
+def _require_known(ledger: Ledger, choice: Choice) -> None:
+    """A session that was forgotten before may be forgotten again: that ends what was cut off."""
+    if choice.session and not ledger.is_forgotten(choice.session):
+        query = "SELECT 1 FROM document WHERE session = ? LIMIT 1"
+        if ledger.db.execute(query, (choice.session,)).fetchone() is None:
+            raise CvError(
+                f"no such session in the private collections: {choice.session}. Nothing was erased. {_HOW}"
+            )
 
 
 def _opened(root: Path, choice: Choice) -> Ledger:
@@ -86,7 +119,7 @@ def _opened(root: Path, choice: Choice) -> Ledger:
         if choice != Choice():
             raise
     for path in private_folder(root).iterdir():  # a damaged ledger goes with everything else
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         elif path.suffix != ".lock" and path.name != ".gitignore":
             path.unlink()

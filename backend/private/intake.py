@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from backend.freshness.embedder import Embedder
 from backend.private import turns
-from backend.private.ledger import Ledger, Progress, Stored
+from backend.private.ledger import Ledger
 from backend.private.plan import where_to_go_on
 from backend.private.projects import Projects
 from backend.private.redaction import Redactor
-from backend.private.transcripts import mark_at, name_of, read_lines
+from backend.private.stored import Reached, Stored
+from backend.private.transcripts import Mark, name_of, read_lines
 from backend.schemas.config import Config
 from backend.schemas.private import TRACES_ROLE
 from backend.schemas.sync import Failure, RoleReport
@@ -70,15 +71,16 @@ class Intake:
 
     def _read(self, name: str, file: BinaryIO, modified: int) -> None:
         stem = PurePath(name).stem[:100]
-        progress = self.ledger.progress(name, self.role)
-        offset, rewritten = where_to_go_on(file, progress)
+        reached = self.ledger.reached(name, self.role)
+        mark = Mark(file)
+        offset, rewritten = where_to_go_on(mark, reached)
         if rewritten:
-            progress = Progress(generation=progress.generation + 1)
+            reached = Reached(generation=reached.generation + 1)
             with self.ledger.transaction():
-                self.ledger.set_progress(name, self.role, progress)
+                self.ledger.set_reached(name, self.role, reached)
                 self.ledger.set_fact("chroma", "")  # what is gone from it is to be in no file
         batch: Items = []
-        count, end = progress.turns, offset
+        count, end = reached.turns, offset
         for raw in read_lines(file, offset):
             line = turns.read_line(raw.data) if raw.data is not None else None
             if line is None:
@@ -92,16 +94,16 @@ class Intake:
                     batch += self._documents(line, origin)
             end = raw.end
             if len(batch) >= BATCH:
-                progress = self._keep(name, file, progress, batch, count, end)
+                reached = self._keep(name, mark, reached, batch, count, end)
                 batch = []
                 file.seek(end)
-        if end != offset:
-            self._keep(name, file, progress, batch, count, end)
-        if progress.generation:  # also when a kill came between the two
+        if end != offset or (end and mark.settles(reached.mark)):
+            self._keep(name, mark, reached, batch, count, end)
+        if reached.generation:  # also when a kill came between the two
             with self.ledger.transaction():
                 self.removed += self.ledger.drop_where(
                     "file = ? AND role = ? AND generation < ?",
-                    (name, self.role, progress.generation),
+                    (name, self.role, reached.generation),
                 )
 
     def _origin(
@@ -143,29 +145,29 @@ class Intake:
     def _keep(
         self,
         name: str,
-        file: BinaryIO,
-        progress: Progress,
+        mark: Mark,
+        reached: Reached,
         batch: Sequence[turns.Turn | turns.Call | turns.Result],
         count: int,
         end: int,
-    ) -> Progress:
+    ) -> Reached:
         """One transaction: the documents of a batch, and the offset up to which they were read."""
-        progress = replace(progress, offset=end, mark=mark_at(file, end), turns=count)
+        reached = replace(reached, offset=end, mark=mark.at(end), turns=count)
         with self.ledger.transaction():
             changed: dict[str, Stored] = {}
             for item in batch:
                 if isinstance(item, turns.Result):
                     self._pair(item, changed)
                 else:
-                    self._take(name, progress.generation, item, changed)
+                    self._take(name, reached.generation, item, changed)
             documents = list(changed.values())
             if documents:
                 vectors = self.embedder.embed([document.text for document in documents])
                 for document, vector in zip(documents, vectors, strict=True):
                     self.ledger.put(replace(document, vector=vector.tobytes()))
                 self.embedded += len(documents)
-            self.ledger.set_progress(name, self.role, progress)
-        return progress
+            self.ledger.set_reached(name, self.role, reached)
+        return reached
 
     def _take(
         self,

@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from backend.errors import CvError
-from backend.freshness.words import bag
+from backend.freshness.database import Database
 from backend.private.places import ledger_path
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from backend.private.stored import Reached, Stored, bag_of
 
 _VERSION = "1"
+_READER_TAKES = 3_000
+"""Milliseconds in which a search beside us should have ended."""
+
 _SCHEMA = f"""
 BEGIN;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -62,35 +60,11 @@ COMMIT;
 """
 
 
-class Progress(Struct, frozen=True):
-    """How far a transcript was read for one role."""
-
-    offset: int = 0
-    mark: str = ""
-    turns: int = 0
-    generation: int = 0
-
-
-class Stored(Struct, frozen=True):
-    """A document as it is stored; ``vector`` holds float32."""
-
-    id: str
-    role: str
-    session: str
-    file: str
-    generation: int
-    timestamp: int
-    tool_use: str
-    metadata: dict[str, Any]
-    text: str
-    vector: bytes = b""
-
-
-class Ledger:
+class Ledger(Database):
     """The open file; a context manager."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, *, writes: bool) -> None:
-        self.db = db
+        super().__init__(db)
         self._path, self._writes = path, writes
 
     @classmethod
@@ -137,7 +111,7 @@ class Ledger:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
-            if self._writes and not isinstance(error, sqlite3.Error):
+            if self._writes and error is None:
                 self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as late:
             error = late
@@ -147,39 +121,19 @@ class Ledger:
             passing = isinstance(error, sqlite3.OperationalError)
             raise (_failed if passing else _damaged)(self._path, error) from error
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of the block, or nothing of it."""
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
-        self.db.execute("COMMIT")
-
-    def fact(self, key: str) -> str:
-        """A remembered fact, empty when there is none."""
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else ""
-
-    def set_fact(self, key: str, value: str) -> None:
-        """Remember a fact."""
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
     # --- transcripts -------------------------------------------------------------------------------------------------
 
-    def progress(self, file: str, role: str) -> Progress:
+    def reached(self, file: str, role: str) -> Reached:
         """How far ``file`` was read for ``role``; from the start where it never was."""
         row = self.db.execute(
             "SELECT offset, mark, turns, generation FROM progress WHERE file = ? AND role = ?",
             (file, role),
         ).fetchone()
-        return Progress(*row) if row else Progress()
+        return Reached(*row) if row else Reached()
 
-    def set_progress(self, file: str, role: str, progress: Progress) -> None:
+    def set_reached(self, file: str, role: str, reached: Reached) -> None:
         """Remember how far ``file`` was read."""
-        row = (file, role, progress.offset, progress.mark, progress.turns, progress.generation)
+        row = (file, role, reached.offset, reached.mark, reached.turns, reached.generation)
         self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?)", row)
 
     # --- documents ---------------------------------------------------------------------------------------------------
@@ -206,7 +160,7 @@ class Ledger:
                 document.tool_use,
                 msgspec.json.encode(document.metadata),
                 document.text,
-                _bag(document.text),
+                bag_of(document.text),
                 document.vector,
             ),
         )
@@ -287,6 +241,7 @@ class Ledger:
     def compact(self) -> None:
         """Write the file anew without what was deleted. Raises ``CvError`` when a reader keeps that from happening."""
         self.db.execute("VACUUM")
+        self.db.execute(f"PRAGMA busy_timeout = {_READER_TAKES}")
         busy, *_ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise CvError(
@@ -303,22 +258,6 @@ def _stored(row: Sequence[Any]) -> Stored:
         **dict(zip(Stored.__struct_fields__, row, strict=True))
         | {"metadata": msgspec.json.decode(row[7])}
     )
-
-
-def _bag(text: str) -> bytes:
-    import numpy as np
-
-    counts = bag(text)
-    numbers = np.fromiter(counts.keys(), np.uint32, len(counts))
-    often = np.fromiter((min(n, 255) for n in counts.values()), np.uint8, len(counts))
-    return numbers.tobytes() + often.tobytes()
-
-
-def vector_of(document: Stored) -> npt.NDArray[np.float32]:
-    """A document's vector."""
-    import numpy as np
-
-    return np.frombuffer(document.vector, np.float32)
 
 
 def _failed(path: Path, error: sqlite3.Error) -> CvError:

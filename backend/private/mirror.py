@@ -7,22 +7,20 @@ and no state in between has to be understood. Erased text is then in no file, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
+from backend.freshness.mirror import Progress
 from backend.freshness.records import LocalStore, StoreError
 from backend.freshness.store import discard, writing
-from backend.private.ledger import Ledger, vector_of
+from backend.private.ledger import Ledger
 from backend.private.places import PRIVATE_KIT, local, private_chroma
-from backend.private.tie import in_line, tie
+from backend.private.stored import vector_of
+from backend.private.tie import in_line, tie_folder
 from backend.schemas.config import Config
 from backend.schemas.private import PRIVATE_ROLES
 
 BATCH = 500
 """Documents in one upsert: with texts of up to 20,000 characters some megabytes."""
-
-Progress = Callable[[int, int], None]
-"""Called with the number of documents done and the number of all."""
 
 
 def mirror(root: Path, config: Config, ledger: Ledger, progress: Progress) -> None:
@@ -43,7 +41,7 @@ def mirror(root: Path, config: Config, ledger: Ledger, progress: Progress) -> No
             whole = False
     if not whole:
         _make_anew(root, config, ledger, progress)
-    tie(root, config, ledger)
+    tie_folder(root, config, ledger)
 
 
 def _add(root: Path, config: Config, ledger: Ledger, progress: Progress) -> None:

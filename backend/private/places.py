@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import shlex
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +14,15 @@ from backend.errors import CvError
 from backend.freshness.places import chroma_path
 from backend.schemas.config import Chroma, Config, Embedding
 from backend.tree.files import write_if_changed
+from backend.tree.gitdates import clean_environment
 from backend.tree.lock import exclusive
-from backend.tree.root import KIT_FOLDER, require_plain_kit
+from backend.tree.root import KIT_FOLDER, refuse_links, require_plain_kit
 
 PRIVATE_KIT = f"{KIT_FOLDER}/private"
 """Relative to the senior root; what the store calls a kit: it holds ``chroma/`` and ``chroma.lock``."""
+
+_GIT_TAKES = 30.0
+"""Seconds at most."""
 
 
 def private_folder(root: Path) -> Path:
@@ -64,11 +69,41 @@ def the_writer(root: Path) -> Iterator[None]:
 
 
 def require_plain(root: Path) -> None:
-    """Raise ``CvError`` when the private folder or a part of it is a link: a cloned tree could lead us elsewhere by it."""
+    """Raise ``CvError`` when the private folder, or anything in it, is a link: a cloned tree could lead us elsewhere by it."""
     require_plain_kit(root)
+    refuse_links(str(private_folder(root)))
+
+
+def require_untracked(root: Path) -> None:
+    """Raise ``CvError`` when git tracks a file of the private folder: the next ``git commit -a`` would publish what is stored.
+
+    Its ``.gitignore`` does not help then. Any repo may hold it: one around the tree, the kit's folder itself, the private one.
+    """
     folder = private_folder(root)
-    for part in folder.iterdir() if folder.is_dir() else ():
-        if os.path.islink(part):
+    for place in (root, folder.parent, folder):
+        tracked = _tracked(place, folder)
+        if tracked:
+            where, what = shlex.quote(str(place)), shlex.quote(str(folder))
+            line = f"git -C {where} rm -r -q --cached -- {what}"
             raise CvError(
-                f"{part}: is a link; private data must lie in the tree itself. Remove the link, then run again"
+                f"{folder}: git tracks a file in it ({tracked}), so that 'git commit -a' would publish what is read from "
+                f"transcripts. Nothing was read. Run '{line}', commit that, then run the same again"
             )
+
+
+def _tracked(place: Path, folder: Path) -> str:
+    """The first file of ``folder`` that the repo of ``place`` tracks; empty where there is none, no repo, or no git."""
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*"]
+    command += ["-C", str(place), "ls-files", "-z", "--", str(folder)]
+    try:
+        done = subprocess.run(
+            command,
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_GIT_TAKES,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.split(b"\0")[0].decode("utf-8", "replace")

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import BinaryIO
 
 from backend.private import turns
-from backend.private.ledger import Ledger, Progress
-from backend.private.places import require_plain
+from backend.private.ledger import Ledger
+from backend.private.places import require_plain, require_untracked
 from backend.private.projects import Projects
+from backend.private.stored import Reached
 from backend.private.transcripts import (
+    Mark,
     find_transcripts,
-    mark_at,
     name_of,
     read_lines,
     transcripts_folder,
@@ -24,8 +24,11 @@ from backend.schemas.private import PrivatePlan
 
 
 def plan(root: Path, config: Config, roles: Sequence[str]) -> PrivatePlan:
-    """What a run would read now, without storing anything. Raises ``CvError`` when the ledger is damaged."""
+    """What a run would read now, without storing anything. Raises ``CvError`` when the ledger is damaged, or the place is no safe
+    one for it.
+    """
     require_plain(root)
+    require_untracked(root)
     folder = transcripts_folder()
     ledger = Ledger.for_reading(root)
     count = _Count(Projects(root, config), ledger)
@@ -61,8 +64,9 @@ class _Count:
         """Count what is new in one transcript for any of ``roles``. Raises ``OSError``."""
         with path.open("rb") as file:
             name = name_of(path)
-            known = [self._ledger.progress(name, role) if self._ledger else None for role in roles]
-            start = min(where_to_go_on(file, progress)[0] for progress in known)
+            known = [self._ledger.reached(name, role) if self._ledger else None for role in roles]
+            mark = Mark(file)
+            start = min(where_to_go_on(mark, reached)[0] for reached in known)
             modified = int(path.stat().st_mtime)
             for raw in read_lines(file, start):
                 outline = turns.read_outline(raw.data) if raw.data is not None else None
@@ -85,9 +89,8 @@ class _Count:
         self.bytes += len(data)
 
 
-def where_to_go_on(file: BinaryIO, progress: Progress | None) -> tuple[int, bool]:
-    """The offset to read from, and whether the transcript is another one than was read: cut, or written anew."""
-    if progress is None or progress.offset == 0:
+def where_to_go_on(mark: Mark, reached: Reached | None) -> tuple[int, bool]:
+    """The offset to read from, and whether the transcript is another one than was read: cut, edited, or written anew."""
+    if reached is None or reached.offset == 0:
         return 0, False
-    same = mark_at(file, progress.offset) == progress.mark
-    return (progress.offset, False) if same else (0, True)
+    return (reached.offset, False) if mark.fits(reached.mark, reached.offset) else (0, True)

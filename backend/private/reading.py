@@ -16,8 +16,9 @@ from backend.errors import CvError, UsageError
 from backend.freshness.embedder import load_embedder
 from backend.freshness.store import reading
 from backend.freshness.words import surfaces, word_id, words
-from backend.private.ledger import Ledger, Stored
+from backend.private.ledger import Ledger
 from backend.private.places import PRIVATE_KIT, local, require_plain
+from backend.private.stored import Stored
 from backend.private.tie import in_line
 from backend.schemas.config import Config
 from backend.schemas.private import PRIVATE_ROLES, SESSIONS_ROLE, PrivatePassage, PrivatePassages

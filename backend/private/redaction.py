@@ -1,31 +1,36 @@
 """Secrets taken out of a text before anything of it is stored.
 
-The patterns are those of detect-secrets; ours are added only where it is blind in free text: key blocks over several lines,
-assignments without quotes, headers, and token forms newer than it. Of the library nothing but patterns is used: its own scan
-can ask the provider whether a secret is real, and nothing may leave the machine.
+The patterns are those of detect-secrets, and ours (``patterns``) where it is blind in free text. Of the library nothing but
+patterns is used: its own scan can ask the provider whether a secret is real, and nothing may leave the machine.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from backend.errors import CvError
+from backend.private.patterns import BLOCKS, FORMS, NAME, NAMED, Form
 
 LIBRARY = (
-    "AWSKeyDetector", "ArtifactoryDetector", "AzureStorageKeyDetector", "CloudantDetector", "DiscordBotTokenDetector",
-    "GitHubTokenDetector", "GitLabTokenDetector", "IbmCloudIamDetector", "IbmCosHmacDetector", "JwtTokenDetector",
-    "MailchimpDetector", "NpmDetector", "OpenAIDetector", "PypiTokenDetector", "SendGridDetector", "SlackDetector",
-    "SoftlayerDetector", "SquareOAuthDetector", "StripeDetector", "TelegramBotTokenDetector", "TwilioKeyDetector",
+    "AWSKeyDetector", "ArtifactoryDetector", "AzureStorageKeyDetector", "DiscordBotTokenDetector", "GitHubTokenDetector",
+    "GitLabTokenDetector", "JwtTokenDetector", "MailchimpDetector", "NpmDetector", "OpenAIDetector", "PypiTokenDetector",
+    "SendGridDetector", "SlackDetector", "SquareOAuthDetector", "StripeDetector", "TelegramBotTokenDetector",
+    "TwilioKeyDetector",
 )  # fmt: skip
 """The library's detectors by pattern that are on, beside KeywordDetector and Base64HighEntropyString. Off: HexHighEntropyString
-(every quoted commit id is one), IPPublicDetector (no secret), PrivateKeyDetector and BasicAuthDetector (ours, below, take the
-whole key block, and no more than a line's time)."""
+(every quoted commit id is one), IPPublicDetector (no secret), PrivateKeyDetector and BasicAuthDetector (ours take the whole key
+block, and no more than a line's time). Off, too: IbmCloudIamDetector, IbmCosHmacDetector, SoftlayerDetector, CloudantDetector,
+which look for blanks thrice in a row and so take a minute for 1,900 of them; what they find stands beside a name of ours."""
 
-ENTROPY = 4.5
-"""Bits a character above which base64 text counts as random: the library's own default."""
+ENTROPY, BARE_ENTROPY = 4.5, 4.0
+"""Bits a character above which base64 text counts as random: in quotes the library's own default; without quotes, where of random
+words of 32 letters and digits one in three has less than that, ``_is_random`` decides as well."""
 
 _MARGIN = 16_384
 """Characters beyond the limit that are searched too, so that the cut cannot halve a secret and so hide it."""
@@ -33,90 +38,22 @@ _MARGIN = 16_384
 _PIECE, _OVERLAP = 2_000, 300
 """Longer lines are searched in pieces of so many characters: some of the patterns take quadratic time."""
 
-_NAME = (
-    r"passw(?:or)?d|passphrase|passwort|pwd|secret|token|credential|"
-    r"(?:api|access|private|auth|account|client|signing|encryption|service|master|db)[_-]?key"
-)
-_VALUE = r"[^\s\"'`()\[\]{},;<>$]"
-_MIXED = rf"(?=[^\s]*[A-Za-z])(?=[^\s]*\d)(?!{_VALUE}*[(\[]){_VALUE}{{6,}}"
-"""A word of letters and digits that is no call and no index: what a secret without quotes looks like beside its name."""
-
-_Patterns = tuple[tuple[str, re.Pattern[str]], ...]
-
-
-def _compiled(*patterns: tuple[str, str]) -> _Patterns:
-    return tuple((kind, re.compile(pattern)) for kind, pattern in patterns)
-
-
-_BLOCKS = _compiled(
-    (
-        "Private Key",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)"
-        r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
-    ),
-    ("Private Key", r"PuTTY-User-Key-File-\d(?s:.*?)(?:Private-MAC:\s*\w+|\Z)"),
-)
-"""Over several lines."""
-
-_NAMED = _compiled(
-    # NAME=value as in an environment file: whatever the value, unless it is a variable or a placeholder.
-    (
-        "Secret Keyword",
-        r"(?<![\w.-])[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|CREDENTIALS?|KEY)(?:_[A-Z0-9]{1,10})?"
-        r"=[\"']?(?![$<{])(?P<value>[^\s\"'`;()]{4,}(?!\()|(?<=[\"'])[^\"'\n]{4,})",
-    ),
-    (
-        "Secret Keyword",
-        rf"(?i)(?<![\w.-])[\w.-]{{0,40}}?(?:{_NAME})[\w-]{{0,40}}[\"'\]]{{0,2}}\s?(?::=|=>|[=:])\s{{0,4}}[\"'`]?(?P<value>{_MIXED})",
-    ),
-    (
-        "Secret Keyword",
-        r"(?i)(?<![\w.-])[\w.-]{0,40}?(?:passw(?:or)?d|passphrase|passwort)[\"']?\s?[:=]\s{0,4}"
-        r"(?P<value>[^\s\"'`()\[\]{},;<>$]{4,})\s*$",
-    ),
-    (  # a quoted value that begins with a sign, which the library passes over
-        "Secret Keyword",
-        rf"(?i)(?:{_NAME})\w{{0,40}}[\"'\]]{{0,2}}\s?(?::=|=>|[=:])\s{{0,4}}\\?([\"'])(?P<value>[^\w\s\"'$<{{][^\"'\n]{{3,200}})",
-    ),
-    (
-        "Secret Keyword",
-        rf"(?i)--[\w-]{{0,30}}(?:{_NAME})[ =][\"']?(?P<value>[^\s\"'`$<-][^\s\"'`]{{3,}})",
-    ),
-    ("Secret Keyword", rf"(?i)\b(?:{_NAME})\s+(?:is|was|ist)\s*:?\s*[\"'`]?(?P<value>{_MIXED})"),
-)
-"""What is a secret by the name that stands before it."""
-
-_FORMS = _compiled(
-    ("Basic Auth Credentials", r"://[^\s{}/@:]{0,100}:(?P<value>[^\s{}/@]{1,200})@"),
-    (
-        "Basic Auth Credentials",
-        r"\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"']{3,})",
-    ),
-    (
-        "Authorization Header",
-        r"(?i)authorization[\"']?\s?[:=]\s?[\"']?(?:bearer|basic|digest|token|apikey)\s+(?P<value>[^\s\"'$<{]{6,})",
-    ),
-    (
-        "Authorization Header",
-        r"(?i)\b(?:bearer|basic)\s+(?P<value>(?=[^\s]*[\dA-Z+/=._-])[A-Za-z0-9._~+/=-]{16,})",
-    ),
-    ("Cookie", r"(?i)(?<![\w-])(?:set-)?cookie\s?:\s?(?P<value>[^\s=;]{1,100}=[^\r\n\"']{8,4000})"),
-    (
-        "Token",
-        r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_.-]{20,}|"
-        r"github_pat_[A-Za-z0-9_]{20,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|xapp-[A-Za-z0-9-]{20,}|xox[a-z]-[A-Za-z0-9-]{10,}|"
-        r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{20,}|dop_v1_[a-f0-9]{40,}|shp[a-z]{2}_[a-fA-F0-9]{30,}|"
-        r"dckr_pat_[A-Za-z0-9_-]{20,}|hvs\.[A-Za-z0-9_-]{20,}|lin_api_[A-Za-z0-9]{30,}|AGE-SECRET-KEY-1[A-Z0-9]{50,})",
-    ),
-)
-"""What is a secret by its own form."""
+_ROUNDS = 12
+"""How often the library is asked again about one piece; ours, which find each value of a line, have been through it before."""
 
 _NAME_HINT = re.compile(r"(?i)pass|pwd|secret|token|credential|key|contrase")
-"""Without any of these in it a line has nothing for the patterns by name, which are by far the slowest."""
+"""Without any of these in it a line has nothing for the library's patterns by name, which are by far the slowest."""
 
-_RANDOM = re.compile(r"(?<![\w/+.-])[A-Za-z0-9+/_-]{32,4000}={0,2}(?![\w/+-])")
+_RANDOM = re.compile(r"(?<![\w+-])[A-Za-z0-9+/_-]{32,4000}={0,2}(?![\w/+-])")
+_ENCODED = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![\w/+-])")
+_ENCODED_VALUE = re.compile(
+    r"(?:^|[\s{,])[\w.\"-]{1,100}:\s{1,4}\"?([A-Za-z0-9+/]{8,4000}={0,2})\"?,?\s*$"
+)
+_CAPITALS = re.compile(r"[A-Z]{4,}")
+_DIGITS_INSIDE = re.compile(r"(?<=[A-Za-z])\d{1,3}(?=[A-Za-z])")
+_LONG_WORD = re.compile(r"\w{200,}")
 _TOKEN_REST = re.compile(r"[A-Za-z0-9_\-+/=.~%]*")
-_SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
+_SECRET_NAME = re.compile(NAME)
 
 
 class Span(NamedTuple):
@@ -172,52 +109,67 @@ class Redactor:
         return "".join(parts)
 
     def _spans(self, text: str) -> Iterator[Span]:
-        for kind, pattern in _BLOCKS:
-            yield from (Span(found.start(), found.end(), kind) for found in pattern.finditer(text))
+        yield from _found(BLOCKS, text)
         start = 0
         for line in text.split("\n"):
-            for first in range(0, max(1, len(line) - _OVERLAP), _PIECE - _OVERLAP):
+            until = max(1, len(line) - _OVERLAP) if line and not line.isspace() else 0
+            for first in range(0, until, _PIECE - _OVERLAP):
                 for span in self._in_piece(line[first : first + _PIECE]):
                     end = span.end + start + first
-                    if span.kind not in (
-                        "Secret Keyword",
-                        "Cookie",
-                    ):  # a token's pattern can end before the token
-                        end = _rest_of_token(text, end)
+                    if span.kind not in ("Secret Keyword", "Cookie"):
+                        end = _rest_of_token(text, end)  # a token's pattern can end before it does
                     yield Span(span.start + start + first, end, span.kind)
             start += len(line) + 1
 
     def _in_piece(self, piece: str) -> Iterator[Span]:
-        named = _NAME_HINT.search(piece) is not None
-        for kind, pattern in (*_NAMED, *_FORMS) if named else _FORMS:
-            group = "value" if "value" in pattern.groupindex else 0
-            yield from (
-                Span(found.start(group), found.end(group), kind)
-                for found in pattern.finditer(piece)
-            )
+        yield from _found(NAMED, piece)
+        yield from _found(FORMS, piece)
         for kind, pattern in self._patterns:
             yield from (Span(found.start(), found.end(), kind) for found in pattern.finditer(piece))
+        random = str(self._base64.secret_type)
         for found in self._base64.regex.finditer(piece):
             if self._base64.calculate_shannon_entropy(found[2]) > ENTROPY:
-                yield Span(found.start(2), found.end(2), str(self._base64.secret_type))
+                yield Span(found.start(2), found.end(2), random)
         for found in _RANDOM.finditer(piece):
-            if _mixed(found[0]) and self._base64.calculate_shannon_entropy(found[0]) > ENTROPY:
-                yield Span(found.start(), found.end(), str(self._base64.secret_type))
-        if named:
+            entropy = self._base64.calculate_shannon_entropy(found[0])
+            if entropy > BARE_ENTROPY and _is_random(found[0]):
+                yield Span(found.start(), found.end(), random)
+        for pattern, group, least in ((_ENCODED, 0, 12), (_ENCODED_VALUE, 1, 6)):
+            for found in pattern.finditer(piece):
+                if _is_encoded_text(found[group], least):
+                    yield Span(found.start(group), found.end(group), "Encoded Text")
+        if _NAME_HINT.search(piece):
             yield from self._by_keyword(piece)
 
     def _by_keyword(self, piece: str) -> Iterator[Span]:
-        """The library names only the first value of a line, so that it is asked again with those found blanked out."""
-        values = set(self._keyword.analyze_string(piece))
-        while values:
+        """The library names only the first value of a line, so that it is asked again with those found blanked out.
+
+        A word that is full of names is none; the library would take quadratic time for it.
+        """
+        piece = _LONG_WORD.sub(_without_names, piece)
+        for _ in range(_ROUNDS):
             before = piece
-            for value in values:
+            for value in set(self._keyword.analyze_string(piece)):
                 at = piece.find(value)
                 while at >= 0 and value:
                     yield Span(at, at + len(value), str(self._keyword.secret_type))
                     piece = piece[:at] + "\0" * len(value) + piece[at + len(value) :]
                     at = piece.find(value, at + len(value))
-            values = set(self._keyword.analyze_string(piece)) if piece != before else set()
+            if piece == before:
+                return
+
+
+def _without_names(word: re.Match[str]) -> str:
+    return "\0" * len(word[0]) if len(_NAME_HINT.findall(word[0])) > 2 else word[0]
+
+
+def _found(forms: tuple[Form, ...], text: str) -> Iterator[Span]:
+    folded = text.lower()
+    for form in forms:
+        if any(word in folded for word in form.needs):
+            group = "value" if "value" in form.pattern.groupindex else 0
+            for found in form.pattern.finditer(text):
+                yield Span(found.start(group), found.end(group), form.kind)
 
 
 def _rest_of_token(text: str, end: int) -> int:
@@ -225,12 +177,34 @@ def _rest_of_token(text: str, end: int) -> int:
     return rest.end() if rest else end
 
 
-def _mixed(text: str) -> bool:
-    return (
-        any(c.islower() for c in text)
-        and any(c.isupper() for c in text)
-        and any(c.isdigit() for c in text)
-    )
+def _is_random(text: str) -> bool:
+    """Whether a word has small and capital letters and digits, and as many changes between them as chance makes.
+
+    In words and names, however long, nearly every two neighbours are both small, both digits, a capital that begins a word, or of
+    a word in capitals; of random letters and digits that are 43 in 100, and at 32 characters one in a hundred has more than 65.
+    """
+    if text.isupper() or text.islower() or not any(map(str.isdigit, text)):
+        return False
+    if len(_DIGITS_INSIDE.findall(text)) > 2:  # a name has a number or two, at its end
+        return True
+    pairs = [(a, b) for a, b in pairwise(text) if a.isalnum() and b.isalnum()]
+    usual = sum(b.islower() if a.isalpha() else b.isdigit() for a, b in pairs)
+    usual += sum(len(word) - 1 for word in _CAPITALS.findall(text))
+    return usual <= 0.65 * len(pairs)
+
+
+def _is_encoded_text(word: str, least: int) -> bool:
+    """Whether a word is base64 of at least ``least`` bytes of plain text, which no word is by chance; secrets of Kubernetes and
+    of Docker are written so.
+    """
+    word = word.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
+    if word.isupper() or word.islower():
+        return False
+    try:
+        data = base64.b64decode(word + "=" * (-len(word) % 4))
+    except (binascii.Error, ValueError):
+        return False
+    return len(data) >= least and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in data)
 
 
 def _merged(spans: Iterator[Span]) -> Iterator[Span]:

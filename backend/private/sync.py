@@ -13,7 +13,7 @@ from backend.freshness.sync import Progress, silent
 from backend.private.intake import Intake
 from backend.private.ledger import Ledger
 from backend.private.mirror import mirror
-from backend.private.places import local, the_writer
+from backend.private.places import local, require_untracked, the_writer
 from backend.private.redaction import Redactor
 from backend.private.transcripts import find_transcripts, transcripts_folder
 from backend.schemas.config import Config
@@ -33,6 +33,7 @@ def ingest(
     Raises ``Busy`` when another run is at work, ``CvError`` when nothing can be done. A transcript that cannot be read is named
     in the report and tried again by the next run.
     """
+    require_untracked(root)
     redactor = Redactor()
     with the_writer(root), Ledger.for_writing(root) as ledger:
         embedder = load_embedder(local(config).embedding, root)

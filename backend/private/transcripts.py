@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -16,7 +17,8 @@ LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a line that is still read. Pasted images make lines of some megabytes; a longer line is passed over, in pieces."""
 
 _PIECE = 1024 * 1024
-_SAMPLE = 1024
+_SETTLED = 2 * 10**9
+"""Nanoseconds after which two changes of a file have two times, on the coarsest of file systems."""
 
 
 class RawLine(NamedTuple):
@@ -72,10 +74,44 @@ def read_lines(file: BinaryIO, offset: int) -> Iterator[RawLine]:
         start = end
 
 
-def mark_at(file: BinaryIO, offset: int) -> str:
-    """What tells later whether the first ``offset`` bytes are still those that were read: a hash of a sample at either end."""
-    digest = hashlib.sha256()
-    for start in (0, max(0, offset - _SAMPLE)):
-        file.seek(start)
-        digest.update(file.read(min(_SAMPLE, offset - start)))
-    return digest.hexdigest()[:32]
+class Mark:
+    """What tells later whether the first bytes of a transcript are still those that were read: a hash of them all, and what the
+    file's record says of it, by which one that nobody has touched since need not be read again.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._stamp = _stamp(os.fstat(file.fileno()))
+        self._restart()
+
+    def at(self, offset: int) -> str:
+        """The mark of the first ``offset`` bytes. Moves the file's position."""
+        return f"{self._hash(offset)} {self._stamp}".strip()
+
+    def fits(self, mark: str, offset: int) -> bool:
+        """Whether ``mark`` is the one of the first ``offset`` bytes."""
+        known, _, stamp = mark.partition(" ")
+        return (self._stamp != "" and stamp == self._stamp) or known == self._hash(offset)
+
+    def settles(self, mark: str) -> bool:
+        """Whether ``mark`` lacks the file's record as it is, by which the next run need not read it."""
+        return self._stamp != "" and mark.partition(" ")[2] != self._stamp
+
+    def _restart(self) -> None:
+        self._digest, self._reached = hashlib.blake2b(digest_size=16), 0
+
+    def _hash(self, offset: int) -> str:
+        if offset < self._reached:
+            self._restart()
+        self._file.seek(self._reached)
+        while piece := self._file.read(min(_PIECE, offset - self._reached)):
+            self._digest.update(piece)
+            self._reached += len(piece)
+        return self._digest.hexdigest()
+
+
+def _stamp(record: os.stat_result) -> str:
+    """Inode, size and the times of a file; nothing while it may still change within one tick of the clock."""
+    if time.time_ns() - max(record.st_mtime_ns, record.st_ctime_ns) < _SETTLED:
+        return ""
+    return f"{record.st_ino} {record.st_size} {record.st_mtime_ns} {record.st_ctime_ns}"

@@ -29,6 +29,10 @@ class Collections(Struct, frozen=True, kw_only=True):
     claude_code_sessions: str = "claude-code-sessions"
     claude_code_tool_traces: str = "claude-code-tool-traces"
 
+    def of(self, role: str) -> str:
+        """The collection of ``role``, whose key here has underscores for dashes."""
+        return str(getattr(self, role.replace("-", "_")))
+
 
 class Nudge(Struct, frozen=True, kw_only=True):
     """When the catch-up nudge speaks: more than ``after_days`` since the last session, or ``after_files`` changed.

@@ -47,7 +47,8 @@ class Status(Struct, frozen=True, kw_only=True):
     """What ``cv status`` answers. ``repos``: only those that are behind. ``documents``: status, as most documents of it spell
     it ('' for those that name none), to how many have it, both roles together. ``superseded``: documents that say they are
     superseded while nothing in the index takes their place. ``failed``: files that can't be read now. ``server``: where Chroma
-    runs, '' for the tree's own folder.
+    runs, '' for the tree's own folder. ``private``: how many documents each private collection holds, left out where nothing was
+    ever taken in.
     """
 
     senior_root: str
@@ -66,4 +67,5 @@ class Status(Struct, frozen=True, kw_only=True):
     failed: tuple[Failure, ...] = ()
     working_set: tuple[str, ...] = ()
     server: str = ""
+    private: dict[str, int] | UnsetType = UNSET
     notes: tuple[str, ...] = ()

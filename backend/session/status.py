@@ -4,11 +4,12 @@ hooks and syncs left on record.
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
+from backend.errors import CvError
 from backend.freshness.status import make_status
 from backend.schemas.config import Config
 from backend.schemas.status import LastSync, Status
@@ -16,16 +17,24 @@ from backend.session.commands import working_set
 from backend.session.journal import last_hook, read_record
 
 
-def answer_status(
-    root: Path, config: Config, *, folder: Path, now: datetime, session: str = ""
-) -> Status:
+def answer_status(root: Path, config: Config, *, folder: Path, session: str = "") -> Status:
     """The status of ``root`` as seen from ``folder``, with the working set of ``session`` (its ID). Raises ``CvError`` when
     ``sources.md`` is broken.
     """
+    from backend.private.counts import counts
+
     run = read_record(root, "sync")
+    status = make_status(root, config, folder=folder)
+    notes = status.notes
+    try:
+        private = counts(root)
+    except CvError as error:
+        private, notes = {}, (*notes, str(error))
     return replace(
-        make_status(root, config, folder=folder, now=now),
+        status,
         last_hook=last_hook(root),
         last_sync=LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error) if run.at else None,
         working_set=working_set(session),
+        private=private or UNSET,
+        notes=notes,
     )

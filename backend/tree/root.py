@@ -63,14 +63,36 @@ def require_root(start: Path) -> Path:
 
 
 def require_plain_kit(root: Path) -> None:
-    """Raise ``CvError`` when the kit's folder, or a part of it, is a link: a cloned tree could make us write elsewhere by it."""
+    """Raise ``CvError`` when the kit's folder is a link, or a part of it that any sync may write to: a cloned tree could make
+    us write elsewhere by it. One listing for each of a handful of folders.
+    """
     kit = root / KIT_FOLDER
-    parts = [kit, *kit.iterdir()] if os.path.isdir(kit) else [kit]
+    if os.path.islink(kit):
+        raise _is_a_link(str(kit))
+    refuse_links(str(kit), into=("chroma", "manifests"))
+
+
+def refuse_links(folder: str, *, into: tuple[str, ...] = ("",)) -> None:
+    """Raise ``CvError`` for a link in ``folder``, and anywhere in those of its folders whose names begin with one of ``into``.
+
+    A folder that cannot be listed is passed over: what is about to be done with it will say so.
+    """
+    try:
+        with os.scandir(folder) as listing:
+            parts = list(listing)
+    except OSError:
+        return
     for part in parts:
-        if os.path.islink(part):
-            raise CvError(
-                f"{part}: is a link; our own files must lie in the tree itself. Remove the link, then run again"
-            )
+        if part.is_symlink():
+            raise _is_a_link(part.path)
+        if part.name.startswith(into) and part.is_dir(follow_symlinks=False):
+            refuse_links(part.path)
+
+
+def _is_a_link(path: str) -> CvError:
+    return CvError(
+        f"{path}: is a link; our own files must lie in the tree itself. Remove the link, then run again"
+    )
 
 
 def applicability(folder: Path, root: Path, config: Config) -> Applicability:
@@ -116,11 +138,6 @@ def dismissed_above(relative: PurePosixPath, root: Path, config: Config) -> str 
     return next(
         (p.as_posix() for p in (relative, *relative.parents) if p.as_posix() in folders), None
     )
-
-
-def relative_path(path: Path, root: Path) -> str:
-    """``path`` as POSIX text relative to ``root``. Raises ``ValueError`` when it does not lie below."""
-    return path.relative_to(root).as_posix()
 
 
 def _home() -> Path | None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,57 +17,12 @@ SESSIONS = "claude-code-sessions"
 TRACES = "claude-code-tool-traces"
 READ = ("sync", "--with-sessions", "--with-traces", "--yes")
 
-# Runs the real command line and kills the process at the n-th line of this room or of the store, or at the call of a function
-# there; with n = 0 it says instead how many lines were run.
-KILLER = """
-import os, runpy, signal, sys
-import chromadb, backend.cli, backend.private.sync, backend.private.forget, backend.private.plan
-STORE = ("/freshness/store.py", "/freshness/records.py", "/freshness/erasing.py")
-limit = int(sys.argv[1]) if sys.argv[1].isdigit() else sys.argv[1]
-seen = 0
-def line(frame, event, argument):
-    global seen
-    seen += 1
-    if seen == limit:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return line
-def call(frame, event, argument):
-    name = frame.f_code.co_filename
-    if ("/backend/private/" in name and "redaction" not in name) or name.endswith(STORE):
-        if frame.f_code.co_name == limit:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return line
-sys.argv = ["cv", *sys.argv[2:]]
-sys.settrace(call)
-try:
-    runpy.run_module("backend", run_name="__main__")
-except SystemExit as end:
-    sys.settrace(None)
-    print("lines", seen, file=sys.stderr)
-    raise
-"""
-
 
 @pytest.fixture
-def killed(tree: Any) -> Callable[..., int]:
-    """Give a function that runs a command in a process of its own and kills it; for 0 it counts the lines instead."""
-    import os
-
-    root = Path(__file__).resolve().parents[2]
-
-    def run(limit: int | str, *arguments: str) -> int:
-        done = subprocess.run(
-            [sys.executable, "-c", KILLER, str(limit), *arguments],
-            cwd=tree.root, env={**os.environ, "PYTHONPATH": str(root)}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=120, check=False,
-        )  # fmt: skip
-        if limit:
-            assert done.returncode in (-signal.SIGKILL, 0), done.stderr
-            return done.returncode != 0
-        assert done.returncode == 0, done.stderr
-        return int(done.stderr.split("lines")[1])
-
-    return run
+def killed(tree: Any, killed: Callable[..., int]) -> Callable[..., int]:
+    """Run a command and kill it in this room or in the store; ``redaction`` only computes."""
+    watched = r"/backend/(private/(?!redaction)|freshness/(store|records|erasing)\.py)"
+    return partial(killed, watched=watched)
 
 
 def talk(one: Any, start: int, count: int) -> None:
@@ -119,7 +72,7 @@ def test_a_kill_at_the_end_of_the_very_first_run(
     session: Any, killed: Any, cv: Any, documents: Any
 ) -> None:
     talk(session("one"), 0, 3)
-    assert killed("tie", *READ)
+    assert killed("tie_folder", *READ)
     assert cv(*READ).code == 0
     check(documents, {"one": 3}, cv)
 

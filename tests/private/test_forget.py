@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -135,8 +137,40 @@ def test_it_says_what_goes_and_refuses_where_nobody_can_be_asked(
 def test_an_unknown_session_and_an_empty_place(
     tree: Any, two: Any, cv: Any, documents: Any
 ) -> None:
-    assert "0 turns" in cv("forget", "--session", "unknown", "--yes").out
+    for arguments in (("--yes",), (), ("--yes", "--json")):
+        done = cv("forget", "--session", "unknown", *arguments)
+        assert (done.code, done.out) == (1, "")
+        assert "no such session in the private collections: unknown. Nothing was erased" in done.err
+        assert "cv search --role claude-code-sessions" in done.err, "how to see which there are"
     assert len(texts(documents)) == 4
+
+
+def test_the_same_session_may_be_forgotten_again(two: Any, cv: Any) -> None:
+    assert cv("forget", "--session", "old", "--yes").code == 0
+    assert cv("forget", "--session", "old", "--yes").code == 0, "it ends what a kill cut off"
+
+
+def test_a_day_that_is_none_gets_a_hint_that_fits(two: Any, cv: Any) -> None:
+    for text in ("yesterday", "2w", "2026-02-31"):
+        done = cv("forget", "--before", text, "--yes")
+        assert done.code == 2
+        assert f"--before expects a day as YYYY-MM-DD, such as 2026-05-01; got '{text}'" in done.err
+        assert "--window" not in done.err
+
+
+def test_a_reader_of_the_ledger_keeps_nothing_in_chroma(
+    two: Any, cv: Any, tree: Any, holding: Any
+) -> None:
+    reader = sqlite3.connect(tree.root / ".context-vigilance/private/ledger.sqlite")
+    with closing(reader):
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM document").fetchone()
+        done = cv("forget", "--session", "old", "--yes")
+        assert done.code == 1
+        assert "run the same 'cv forget' again" in done.err
+        assert not any("/chroma/" in name for name in holding("quincunx"))
+    assert cv("forget", "--session", "old", "--yes").code == 0
+    assert holding("quincunx") == []
 
 
 def test_nothing_was_ever_read(tree: Any, cv: Any) -> None:
@@ -144,6 +178,9 @@ def test_nothing_was_ever_read(tree: Any, cv: Any) -> None:
     assert done.code == 0
     assert "there is nothing to forget" in done.out
     assert not (tree.root / ".context-vigilance/private").exists()
+    done = cv("forget", "--session", "some", "--yes")
+    assert done.code == 1
+    assert "no such session: some; nothing of any transcript was ever taken in here" in done.err
 
 
 def test_a_damaged_ledger_is_never_replaced_in_silence(

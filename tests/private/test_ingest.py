@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from backend.private.transcripts import Mark
 
 SESSIONS = "claude-code-sessions"
 TRACES = "claude-code-tool-traces"
@@ -268,6 +271,43 @@ def test_a_transcript_that_was_written_anew(
     assert holding("quincunx") == []
 
 
+def test_a_word_that_was_changed_in_the_middle(session: Any, cv: Any, holding: Any) -> None:
+    """At the same length, in the same file: as an editor that takes a word out by hand leaves it."""
+    one = session()
+    for number in range(20):
+        one.user(f"turn {number} of many, with the word {'quincunx' if number == 10 else 'pier'}")
+    cv("sync", "--with-sessions", "--yes")
+    with one.path.open("r+b") as file:
+        file.seek(file.read().index(b"quincunx"))
+        file.write(b"XXXXXXXX")
+    report = counts(cv("sync", "--with-sessions", "--yes", "--json"), SESSIONS)
+    assert (report["indexed"], report["updated"], report["unchanged"]) == (0, 1, 19)
+    assert holding("quincunx") == []
+
+
+def test_a_file_that_nobody_has_touched_is_not_read_again() -> None:
+    """Any old file will do: its record says enough. One that was just written is hashed as a whole."""
+    with Path(sys.executable).open("rb") as file:
+        mark = Mark(file)
+        known = mark.at(5_000)
+        assert not mark.settles(known)
+        record = known.partition(" ")[2]
+        assert mark.fits(f"another-hash {record}", 5_000)
+        assert mark.fits(f"{known.partition(' ')[0]} another record", 5_000)
+        assert not mark.fits("another-hash another record", 5_000)
+
+
+def test_a_file_of_this_moment_is_known_by_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"a" * 5_000)
+    with path.open("rb") as file:
+        known = Mark(file).at(4_000)
+    path.write_bytes(b"a" * 2_000 + b"b" + b"a" * 2_999)
+    with path.open("rb") as file:
+        assert Mark(file).fits(known, 4_000) is False
+        assert Mark(file).fits(Mark(file).at(4_000), 4_000)
+
+
 def test_a_transcript_that_was_deleted_or_copied_changes_nothing(
     session: Any, cv: Any, documents: Any
 ) -> None:
@@ -417,6 +457,52 @@ def test_a_link_in_place_of_the_folder_is_refused(
     assert done.code == 1
     assert "is a link" in done.err
     assert list((tmp_path / "trap").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ledger.sqlite", "ledger.sqlite-wal", "chroma/chroma.sqlite3", "chroma/deep/length.bin", "chroma/deep", "chroma"],
+)  # fmt: skip
+@pytest.mark.parametrize("command", [("sync", "--with-sessions"), ("forget", "--all-private")])
+def test_a_link_anywhere_below_the_folder_is_refused(
+    session: Any, cv: Any, tree: Any, tmp_path: Path, name: str, command: tuple[str, ...]
+) -> None:
+    session().user("hello quincunx")
+    trap = tmp_path / "trap"
+    trap.touch()
+    link = tree.root / ".context-vigilance/private" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(trap)
+    done = cv(*command, "--yes")
+    assert done.code == 1
+    assert f"{link}: is a link" in done.err
+    assert trap.read_bytes() == b""
+
+
+@pytest.mark.parametrize("repo", [".", ".context-vigilance", ".context-vigilance/private"])
+def test_a_folder_that_git_tracks_is_refused(
+    session: Any, cv: Any, tree: Any, holding: Any, repo: str
+) -> None:
+    session().user("hello quincunx")
+    folder = tree.root / ".context-vigilance/private"
+    folder.mkdir()
+    (folder / "ledger.sqlite").touch()
+    git = ("git", "-C", str(tree.root / repo))
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-f", str(folder / "ledger.sqlite")], check=True)
+    for arguments in (("--yes",), ("--dry-run",)):
+        done = cv("sync", "--with-sessions", *arguments)
+        assert done.code == 1
+        assert "git tracks a file in it" in done.err
+    assert holding("quincunx") == []
+    line = re.search(r"'(git -C .*?)', commit that", done.err)
+    assert line
+    subprocess.run(line[1], shell=True, check=True)
+    assert cv("sync", "--with-sessions", "--yes").code == 0
+    listed = subprocess.run(
+        [*git, "status", "--porcelain", "-uall", "--", str(folder)], capture_output=True, text=True
+    )
+    assert "ledger" not in listed.stdout, "nor will git add it from now on"
 
 
 def test_what_the_public_store_does_leaves_the_private_one_alone(

@@ -69,6 +69,27 @@ def test_nothing_else_takes_in_a_byte_of_it(
     assert holding(WORD), "and the search of the files finds what is there"
 
 
+def test_the_status_says_how_much_there_is(planted: Any, cv: Any) -> None:
+    cv("sync")
+    assert "private" not in cv("status").out
+    assert "private" not in json.loads(cv("status", "--json").out)
+    cv("sync", "--with-sessions", "--with-traces", "--yes")
+    said = (
+        "private       on this machine only: 2 (claude-code-sessions), 1 (claude-code-tool-traces)"
+    )
+    assert said in cv("status").out.splitlines()
+    held = json.loads(cv("status", "--json").out)["private"]
+    assert held == {"claude-code-sessions": 2, "claude-code-tool-traces": 1}
+
+
+def test_the_status_stays_whole_beside_a_damaged_ledger(planted: Any, cv: Any, tree: Any) -> None:
+    cv("sync", "--with-sessions", "--yes")
+    (tree.root / ".context-vigilance/private/ledger.sqlite").write_bytes(b"no database" * 500)
+    done = cv("status")
+    assert done.code == 0
+    assert "cv forget --all-private" in done.out
+
+
 def test_the_agent_may_not_run_it_unasked(tmp_path: Path) -> None:
     """The PreToolUse hook that lets our read commands through leaves these to the person."""
     from backend.session.permission import is_own_read
