@@ -46,7 +46,8 @@ def split(started: float, root: Path, task: str) -> dict[str, float]:
     begin = time.perf_counter()
     from backend import cli
     from backend.freshness import sync  # noqa: F401
-    from backend.kickoff import answers, find, library
+    from backend.kickoff import answers, library, ranking
+    from backend.kickoff import find as command  # noqa: F401
     from backend.render import findings_text  # noqa: F401
 
     spent["imports"] = time.perf_counter() - begin
@@ -92,20 +93,20 @@ def split(started: float, root: Path, task: str) -> dict[str, float]:
             spent[running[-1]] -= time.perf_counter() - start
 
     library.reading = watched_reading
-    load = library.load_embedder
+    load = library.load_held
 
     def loaded(*args: Any) -> Any:
         model = Model(load(*args))
         watch(model, "embed", "model")
         return model
 
-    library.load_embedder = loaded
-    watch(library, "load_embedder", "model")
+    library.load_held = loaded
+    watch(library, "load_held", "model")
     watch(answers, "refresh", "refresh")
-    watch(find, "score", "words")
-    watch(find, "rank", "rank")
-    watch(find.Ranking, "candidate", "describe")
-    watch(find.Library, "__init__", "open index")
+    watch(ranking, "score", "words")
+    watch(ranking, "rank", "rank")
+    watch(ranking.Ranking, "candidate", "describe")
+    watch(ranking.Library, "__init__", "open index")
     begin = time.perf_counter()
     with redirect_stdout(io.StringIO()):
         code = cli.main(["find", "--root", str(root), task])

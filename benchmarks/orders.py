@@ -14,8 +14,8 @@ import numpy as np
 
 from backend.freshness.words import surfaces
 from backend.kickoff import rank as ranking
-from backend.kickoff.find import named_repos
 from backend.kickoff.lexical import Views
+from backend.kickoff.ranking import named_repos
 
 if TYPE_CHECKING:
     from benchmarks.retrieval import Asked, Bench
@@ -89,7 +89,7 @@ class Orders:
         """The product's order, but the best card counts in full even where cards have few of the task's words."""
         old = asked.ranking.views
         card = old.card / (old.card.max(initial=0.0) or 1.0)
-        views = Views(old.chunk, old.document, card, old.best, old.found, old.rarity)
+        views = Views(old.chunk, old.document, card, old.best, old.found, old.rarity, old.on_card)
         return self.as_shipped(asked, views=views)
 
     def as_shipped(
@@ -121,7 +121,9 @@ class Orders:
                 n: getattr(old, n) * (3 / len(names) if n in names else 0)
                 for n in ("chunk", "document", "card")
             }
-            views = Views(**parts, best=old.best, found=old.found, rarity=old.rarity)
+            views = Views(
+                **parts, best=old.best, found=old.found, rarity=old.rarity, on_card=old.on_card
+            )
             return self.as_shipped(asked, views=views)
 
         return order

@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
-from backend.kickoff.find import Ranking, find
+from backend.kickoff.find import find
 from backend.kickoff.lexical import Query
 from backend.kickoff.library import Library
+from backend.kickoff.ranking import Ranking
 from backend.tree.config import load_config
 from benchmarks.measure import OPEN_STORE, cold, interleaved, python
 from benchmarks.orders import Order, Orders

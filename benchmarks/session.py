@@ -3,11 +3,12 @@
 
     python benchmarks/session.py [--rounds 15] [--documents 2500] [--json FILE]
 
-Two homes with the plugin installed from a git marketplace, the same but for the hooks' commands: the plugin's, and ``true``. Measured
-is the time until the first request of the main loop reaches the model (a scripted one on the loopback), in both ways to work:
-``claude -p`` from the start of the process, in which start and prompt hooks both run; and a terminal, from Enter to the request (the
-start hook ran while the person typed). Needs Claude Code (``CV_CLAUDE_BIN``, or npm installs it) and an environment that has the
-backend's dependencies (``cv test`` makes one). Nothing outside a temporary folder is written.
+Two homes with the plugin installed from a git marketplace, the same but for the hooks' commands: the plugin's, and
+``true``. Measured is the time until the first request of the main loop reaches the model (a scripted one on the loopback),
+in both ways to work: ``claude -p`` from the start of the process, in which start and prompt hooks both run; and a terminal,
+from Enter to the request (the start hook ran while the person typed). Needs Claude Code (``CV_CLAUDE_BIN``, or npm installs
+it) and an environment that has the backend's dependencies (``cv test`` makes one). Nothing outside a temporary folder is
+written.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 from backend.freshness.manifest import load_all_cards
 from backend.freshness.places import load_places
 from backend.freshness.refresh import refresh
-from backend.kickoff.filters import read_filters, read_scope
+from backend.kickoff.filters import Filter, read_filters, read_scope
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Findings, Passages
 
@@ -57,10 +57,11 @@ def answer_search(
     now: datetime,
     limit: int,
     where: Sequence[str] = (),
+    scope: str | None = None,
     role: str | None = None,
 ) -> Passages:
-    """The best ``limit`` passages for ``question`` among the documents that pass ``where`` (``FIELD=VALUE`` each) and are of
-    ``role``. Raises ``UsageError`` for a filter that cannot be read.
+    """The best ``limit`` passages for ``question`` among the documents that pass ``where`` (``FIELD=VALUE`` each), lie in
+    ``scope`` and are of ``role``. Raises ``UsageError`` for a filter or scope that cannot be read.
     """
     from backend.kickoff.search import search
 
@@ -69,6 +70,8 @@ def answer_search(
     places = load_places(root)
     repos = places.repos if places else ()
     filters = read_filters(asked, load_all_cards(root), repos, now) if asked else ()
+    if scope is not None:
+        filters += (Filter("repo", (read_scope(root, scope) or "",), (scope,)),)
     return search(
         root,
         config,

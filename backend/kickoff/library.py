@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from backend.errors import CvError
 from backend.freshness import lexical
-from backend.freshness.embedder import embedder_name, load_embedder
+from backend.freshness.embedder import load_held, serving
 from backend.freshness.index import Index
 from backend.freshness.places import load_places
 from backend.freshness.store import reading
@@ -156,23 +156,20 @@ class Library:
         return near
 
     def _vector(self, text: str) -> npt.NDArray[np.float32] | None:
-        name = embedder_name(self.config.embedding)
-        held = self.index.fact("embedder")
-        if held != name:
-            self.notes.append(
-                f"searched by words only: the index's vectors are from {held}, not from {name}; run 'cv sync'"
-            )
-            return None
         try:
-            vector = load_embedder(self.config.embedding, self.root).embed([text])[0]
+            held = self.index.fact("embedder")
+            vector = load_held(self.config, held, self.root).embed([text])[0]
         except CvError as error:
             self.notes.append(f"searched by words only: {error}")
             return None
         return vector if vector.any() else None
 
     def _nearest_in_chroma(self, vector: npt.NDArray[np.float32]) -> list[tuple[str, float]]:
+        config = serving(self.config, self.index.fact("embedder"), self.root)
+        if config.chroma.mode == "persistent" and not self.index.fact("chroma"):
+            raise CvError("it is being made anew")  # and may hold another embedder's vectors yet
         hits: list[tuple[str, float]] = []
-        with reading(self.root, self.config) as store:
+        with reading(self.root, config) as store:
             for role in ROLES:
                 found = store.query(role, vector, NEAREST)
                 if len(found) < min(NEAREST, self.index.chunk_count(role)):

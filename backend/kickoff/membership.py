@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from backend.documents.lists import fold
-from backend.errors import UsageError
 from backend.freshness.index import Index
 from backend.freshness.intake import LARGEST_FILE
 from backend.freshness.places import index_path
+from backend.kickoff.named_file import path_below
 from backend.schemas.config import Config, Discovery
 from backend.schemas.kickoff import Why
 from backend.schemas.manifest import ManifestEntry, PassedOver
@@ -29,31 +29,6 @@ _DATE_FROM = {
     "git": "of its newest commit that is not a mass edit",
     "ingest": "the day it was first indexed: neither the document nor git has one",
 }
-
-
-def find_file(root: Path, folder: Path, text: str) -> str:
-    """The path (relative to ``root``) of the file that a person means by ``text``, standing in ``folder``.
-
-    Tried in turn: from ``folder``, from the root, then among indexed documents by the end of the path, whatever its case.
-    A file that doesn't exist is taken as it would be from the root. Raises ``UsageError`` for a folder or an ambiguous name.
-    """
-    said = Path(os.path.expanduser(text))
-    places = [_inside(root, place) for place in (folder / said, root / said)]
-    for relative in places:
-        if relative is not None and os.path.isdir(root / relative):
-            raise UsageError(
-                f"{text} is a folder; name a file. 'cv folders' shows what folders hold"
-            )
-        if relative is not None and os.path.lexists(root / relative):
-            return relative
-    named = _indexed_as(root, text)
-    if len(named) > 1:
-        raise UsageError(
-            f"{text} could mean {', '.join(named[:8])}; give the path from the senior root"
-        )
-    if named:
-        return named[0]
-    return next((place for place in reversed(places) if place), str(said))
 
 
 def membership(root: Path, config: Config, path: str) -> Why:
@@ -82,7 +57,7 @@ class _Judge:
 
     def verdict(self) -> tuple[str, str, str]:
         """The reason in a word, in plain words, and the document that it is indexed as, if under another path."""
-        if PurePosixPath(self.path).is_absolute() or _inside(self.root, self.file) is None:
+        if PurePosixPath(self.path).is_absolute() or path_below(self.root, self.file) is None:
             return "outside", f"does not lie under the senior root {self.root}", ""
         passed_over = self.look_up()
         if self.entry is not None:
@@ -190,7 +165,7 @@ class _Judge:
         """A symlink on the way to it."""
         for folder in (*reversed(self.folders()), self.path):
             if folder and (self.root / folder).is_symlink():
-                target = _inside(self.root, Path(os.path.realpath(self.root / folder)))
+                target = path_below(self.root, Path(os.path.realpath(self.root / folder)))
                 if target is None:
                     return "symlink", f"{folder} is a symlink out of the tree"
                 if self.path not in self.walked():
@@ -277,26 +252,3 @@ class _Judge:
         repos: dict[str, Repo] = {}
         tree: Tree = look_at(self.root, self.config, [place], repos, chosen)
         return self.path in tree.files
-
-
-def _inside(root: Path, path: Path) -> str | None:
-    """``path`` relative to ``root``, links in it left as they are; None where it lies outside."""
-    normal = Path(os.path.normpath(path))
-    for candidate in (normal, Path(os.path.realpath(normal.parent), normal.name)):
-        try:
-            relative = candidate.relative_to(root).as_posix()
-        except ValueError:
-            continue
-        return relative
-    return None
-
-
-def _indexed_as(root: Path, text: str) -> list[str]:
-    """Documents, and files that were passed over, whose path ends in ``text``."""
-    index = Index.for_reading(index_path(root))
-    if index is None:
-        return []
-    ending = "/" + text.replace("\\", "/").removeprefix("./").casefold().removesuffix(".md") + ".md"
-    with index:
-        paths = [*index.known(), *index.passed_over()]
-    return sorted(path for path in paths if ("/" + path.casefold()).endswith(ending))

@@ -9,6 +9,10 @@ from backend.freshness.places import index_path
 from backend.kickoff.lexical import Query
 
 NO_INDEX = "there is no index yet: run 'cv sync'"
+UNUSABLE = (
+    "the index is there but can't be used (damaged, or of another version): run 'cv sync', or 'cv doctor --fix', "
+    "which makes it anew from your documents"
+)
 NO_WORD = "there is no word to search for"
 NO_DOCUMENTS = "no document is indexed yet: run 'cv sync', or 'cv why FILE' for one that you expect"
 
@@ -18,7 +22,7 @@ def opened(root: Path, text: str) -> tuple[Index, Query] | str:
     query = Query.of(text)
     index = Index.for_reading(index_path(root))
     if index is None:
-        return NO_INDEX
+        return UNUSABLE if index_path(root).exists() else NO_INDEX
     if query is None:
         index.close()
         return NO_WORD

@@ -19,7 +19,16 @@ from backend.kickoff.evidence import in_words, weigh
 from backend.kickoff.excerpt import best_lines
 from backend.kickoff.filters import Card, Filter, nothing_has
 from backend.kickoff.flags import Flagger
-from backend.kickoff.lexical import Floats, Query, Views, score, score_chunks, to_one
+from backend.kickoff.lexical import (
+    Floats,
+    Query,
+    Views,
+    coverage,
+    score,
+    score_chunks,
+    telling,
+    to_one,
+)
 from backend.kickoff.library import Library
 from backend.kickoff.opening import NO_DOCUMENTS, opened
 from backend.kickoff.rank import MEANING
@@ -33,6 +42,15 @@ CARD = 0.5
 """Weight of a document's card (title, lede, tags, name, headings) for each of its chunks, against 1 for the chunk's own words.
 Of 30 questions on a small tree 29 have their passage in the first three with 0.5, 27 or 28 without the card; on 53 tasks of the
 real tree and 32 of the sample anything from 0.25 to 0.75 does as well. The weight of meaning is ``find``'s."""
+
+COVERS = 1.0
+"""Weight of the square of a chunk's ``coverage`` by rarity: what is asked for by its name comes before what says the common words
+often. Of 120 identifiers that one chunk of two trees has, it comes first for 119 (85 without this and ``TELLS``); of 120 pairs
+of a word that one chunk has with a common one beside it, for 100 (56). Beyond 1 the 30 questions get worse."""
+
+TELLS = 2.0
+"""For a chunk that has the one rare word which weighs as much as all others of the question (``telling``): as much as a chunk can
+have of all the rest. The words of a question in a sentence weigh more alike, so that there this changes nothing."""
 
 A_DOCUMENT = 2
 """Passages of one document, while others have any: one long document would fill the answer, and the agent reads on in it."""
@@ -81,7 +99,7 @@ def search(
             shown[row] = all(one.lets_through(card) for one in filters)
         views = score(library.words, query, shown)
         near = library.nearest_chunks(question, shown)
-        hits = list(_varied(rank_chunks(library, query, views, near, shown), limit))
+        hits = list(_varied(rank_chunks(library, query, question, views, near, shown), limit))
         evidence = weigh(
             query,
             views,
@@ -91,7 +109,7 @@ def search(
             embedder=config.embedding.name,
         )
         if hits:
-            said = in_words(evidence)
+            said = in_words(evidence, "question")
         elif not library.paths:
             said = [NO_DOCUMENTS]
         else:
@@ -120,6 +138,7 @@ def _cards(library: Library) -> list[Card]:
 def rank_chunks(
     library: Library,
     query: Query,
+    question: str,
     views: Views,
     near: dict[tuple[int, int], float],
     shown: npt.NDArray[np.bool_],
@@ -135,7 +154,10 @@ def rank_chunks(
         least = min(near.values())
         for key, cosine in near.items():
             meaning[number_of[key]] = cosine - least
+    known = views.rarity * np.any(views.found > 0, axis=1)
     total = lexical + MEANING * to_one(meaning)
+    total += COVERS * coverage(library.words, query, known) ** 2
+    total += TELLS * coverage(library.words, query, telling(query, views, question).astype(float))
     cosines = {number_of[key]: cosine for key, cosine in near.items()}
     chosen = np.zeros(len(document), bool)
     chosen[own > 0] = True

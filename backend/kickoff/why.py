@@ -12,12 +12,13 @@ from backend.errors import UsageError
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
 from backend.kickoff.excerpt import best_sentence
-from backend.kickoff.find import Ranking
 from backend.kickoff.lexical import Query
 from backend.kickoff.library import Library
-from backend.kickoff.membership import find_file, membership
+from backend.kickoff.membership import membership
+from backend.kickoff.named_file import find_file
 from backend.kickoff.opening import NO_WORD
 from backend.kickoff.rank import explained
+from backend.kickoff.ranking import Ranking
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Placement, Why
 

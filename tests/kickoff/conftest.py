@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from organisation import KIT, Organisation
 
+from backend.freshness.index import Index
 from backend.freshness.manifest import load_all_cards
-from backend.freshness.places import load_places
+from backend.freshness.places import index_path, load_places
 from backend.freshness.sync import Options, sync
 from backend.kickoff.filters import read_filters
 from backend.kickoff.find import find
 from backend.kickoff.search import search
-from backend.schemas.config import Embedding
 from backend.schemas.kickoff import Findings, Passages
 from backend.schemas.sync import SyncReport
 from backend.tree.config import create_config, load_config
@@ -44,11 +44,22 @@ class Harbour(Organisation):
     def find(
         self, task: str, *, at: str = "", words_only: bool = False, **options: Any
     ) -> Findings:
-        """Ask for a task, from the folder ``at``. ``words_only``: with an embedder that made no vector of the index."""
+        """Ask for a task, from the folder ``at``. ``words_only``: as if the vectors were of an embedder that can't be had."""
         config = load_config(self.root)
-        if words_only:
-            config = replace(config, embedding=Embedding(name="another"))
-        return find(self.root, config, task, folder=self.root / at, now=NOW, **options)
+        if not words_only:
+            return find(self.root, config, task, folder=self.root / at, now=NOW, **options)
+        with self.held_by("another"):
+            return find(self.root, config, task, folder=self.root / at, now=NOW, **options)
+
+    @contextmanager
+    def held_by(self, embedder: str) -> Iterator[None]:
+        """The index says that its vectors are of another embedder, until the end of the block."""
+        with Index.for_writing(index_path(self.root)) as index:
+            before = index.fact("embedder")
+            index.set_fact("embedder", embedder)
+        yield
+        with Index.for_writing(index_path(self.root)) as index:
+            index.set_fact("embedder", before)
 
     def found(self, task: str, **options: Any) -> list[str]:
         return [candidate.source_path for candidate in self.find(task, **options).candidates]

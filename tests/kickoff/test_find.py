@@ -257,6 +257,43 @@ def test_a_corpus_of_one_document_still_knows_what_it_is_about(small: Any) -> No
     assert tree.find("choose grout for the swimming pool").evidence.verdict == "none"
 
 
+def test_what_a_title_names_is_not_called_unknown(small: Any) -> None:
+    """Though the task says it in other words, of which no document has any."""
+    filler = {
+        f"mill/context-v/specs/Filler-{n}.md": f"## Grain\n\nSack {n} of barley moves."
+        for n in range(60)
+    }
+    tree = small(
+        {
+            **filler,
+            "mill/context-v/specs/Multi-Region-Deployment.md": "## Copies\n\nEvery site holds all of it.",
+        }
+    )
+    found = tree.find("deploy in a region when the datacenter burns")
+    assert found.candidates[0].source_path == "mill/context-v/specs/Multi-Region-Deployment.md"
+    assert found.evidence.verdict == "weak"
+    assert set(found.evidence.missing_words) == {"datacenter", "burns"}
+
+
+def test_a_telling_word_that_the_first_files_lack_is_said(small: Any) -> None:
+    crowd = {
+        f"tool/context-v/specs/Caches-{n}.md": f"## Caches\n\nCaches of part {n}. The caches are cleared with all caches."
+        for n in range(9)
+    }
+    rounds = " ".join(f"Whoever opens room {n} writes down what was seen there." for n in range(25))
+    tree = small(
+        {**crowd, "yard/changelog/Rounds.md": f"## Round\n\n{rounds} The gizmo is shut."},
+        repos=("tool", "yard"),
+    )
+    found = tree.find("gizmo caches", at="tool")
+    place = [c.source_path for c in found.candidates].index("yard/changelog/Rounds.md") + 1
+    assert place > 5
+    assert (
+        f"none of the first 5 files has 'gizmo'; yard/changelog/Rounds.md has, at place {place}"
+        in found.notes
+    )
+
+
 @pytest.mark.parametrize(("task", "note"), [("?!", "there is no word to search for")])
 def test_nothing_to_go_by(harbour: Any, task: str, note: str) -> None:
     assert harbour.find(task).notes == (note,)
@@ -325,7 +362,7 @@ def test_a_broken_chroma_is_answered_without(harbour: Any, own_harbour: Any, how
 def test_vectors_of_another_embedder_are_not_mixed(harbour: Any) -> None:
     findings = harbour.find(TASK, words_only=True)
     assert findings.notes[0].startswith(
-        "searched by words only: the index's vectors are from static-"
+        "searched by words only: the index's vectors are from another, which can't be used here"
     )
     assert findings.evidence.best_similarity == 0.0
     assert findings.candidates[0].source_path == harbour.found(TASK)[0]

@@ -13,7 +13,8 @@ from organisation import KIT
 
 from backend.errors import UsageError
 from backend.freshness.sync import sync
-from backend.kickoff.membership import find_file, membership
+from backend.kickoff.membership import membership
+from backend.kickoff.named_file import find_file
 from backend.kickoff.why import why
 from backend.schemas.config import Discovery
 from backend.tree.config import change_config, load_config

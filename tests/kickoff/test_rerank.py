@@ -21,6 +21,8 @@ from organisation import KIT
 from backend.kickoff.rerank import fused
 from backend.kickoff.why import why
 from backend.render.why_text import why_text
+from backend.schemas.doctor import Finding
+from backend.setup.checks.reranker import check_reranker
 from backend.tree.config import load_config, set_key
 from backend.tree.home import approve
 
@@ -311,6 +313,27 @@ def test_only_who_names_the_address_chooses_it(own_harbour: Any, server: Server)
     assert "send the task" in set_by_hand(root, "reranker.top", "5")
     assert own_harbour.find(TASK).notes == ()
     assert "expected a full address" in set_by_hand(root, "reranker.url", "localhost:8080")
+
+
+def test_the_doctor_asks_it_once_and_says_how_that_went(asking: Asking, server: Server) -> None:
+    def doctor() -> Finding:
+        (found,) = check_reranker(asking.root, load_config(asking.root))
+        return found
+
+    server.answer = from_the_last
+    assert (doctor().level, doctor().what) == ("ok", f"{server.url} answers")
+    assert [len(body["documents"]) for body in server.asked] == [2, 2]
+    server.code = 500
+    assert (doctor().level, doctor().what) == (
+        "warning",
+        f"{server.url}: it answered with HTTP 500",
+    )
+    asked = len(server.asked)
+    asking.set(chosen=False, url=server.url + "/other")
+    assert "came with the tree" in doctor().what
+    assert len(server.asked) == asked
+    set_key(asking.root, "reranker.name", "off")
+    assert check_reranker(asking.root, load_config(asking.root)) == []
 
 
 def test_off_is_off(asking: Asking, server: Server, harbour: Any) -> None:

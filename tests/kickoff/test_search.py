@@ -132,6 +132,68 @@ def test_one_document_does_not_fill_the_answer(small: Any) -> None:
     assert [path.rsplit("/", 1)[-1] for path in found[:3]].count("Crane.md") == 1
 
 
+LONG = " ".join(
+    f"Whoever opens the {place} looks at the {thing} first and writes on the card beside the door what was seen."
+    for place, thing in zip(
+        ("shed", "yard", "loft", "cellar", "dock", "wing", "barn", "attic"),
+        ("lathe", "kiln", "saw", "press", "crane", "boiler", "mill", "loom"),
+        strict=True,
+    )
+)
+
+
+@pytest.fixture
+def workshop(small: Any) -> Any:
+    """Many short documents about hashes and caches; a long chunk says once each what only it has."""
+    crowd = {
+        f"tool/context-v/specs/Hash-{n}.md": f"## Hash\n\nThe hash of file {n}. A hash is compared with the hash of before."
+        for n in range(12)
+    } | {
+        f"tool/context-v/specs/Caches-{n}.md": f"## Caches\n\nCaches of part {n}. The caches are cleared with all caches."
+        for n in range(12)
+    }
+    return small(
+        crowd
+        | {
+            "tool/context-v/plans/Keys.md": f"## Round\n\n{LONG} The key is computed with createHash by the server.",
+            "tool/context-v/plans/Rounds.md": f"## Round\n\n{LONG} The gizmo has caches of its own.",
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("createHash", "tool/context-v/plans/Keys.md"),
+        ("where is createHash called for a hash", "tool/context-v/plans/Keys.md"),
+        ("gizmo caches", "tool/context-v/plans/Rounds.md"),
+        ("how to clear the caches of a gizmo", "tool/context-v/plans/Rounds.md"),
+    ],
+)
+def test_who_has_the_rare_word_comes_before_who_says_the_common_one_often(
+    workshop: Any, question: str, path: str
+) -> None:
+    assert workshop.quoted(question)[0] == path
+
+
+@pytest.mark.parametrize("question", ["createHash", "gizmo", "gizmo caches"])
+def test_the_only_passage_that_has_all_words_is_strong_evidence(
+    workshop: Any, question: str
+) -> None:
+    answer = workshop.search(question)
+    assert (answer.evidence.verdict, answer.evidence.coverage) == ("strong", 1.0)
+    assert answer.notes == ()
+
+
+def test_a_question_about_nothing_here_is_called_a_question(workshop: Any) -> None:
+    (note,) = workshop.search("add shader variants for wet asphalt to the racing game").notes
+    assert note.startswith("nothing here seems to be about this: the document that fits best has ")
+    assert "of the question's words" in note
+    assert "asphalt" in note
+    (note,) = workshop.search("zebrafish").notes
+    assert "none of the question's words; in no document: zebrafish" in note
+
+
 def test_an_outdated_passage_is_marked(harbour: Any) -> None:
     passages = harbour.search("How does the terminal in the harbour office read cards?").passages
     first = passages[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,15 +52,13 @@ def test_findings_of_nothing(harbour: Any, snapshot: SnapshotAssertion) -> None:
 
 def test_passages(harbour: Any, snapshot: SnapshotAssertion) -> None:
     passages = harbour.search("How are cards read by the terminal in the harbour office?", limit=2)
-    assert steady(passages_text(passages, folder=harbour.root, width=100), harbour) == snapshot
+    assert steady(passages_text(passages, width=100), harbour) == snapshot
     assert steady(passages_markdown(passages), harbour) == snapshot
-    elsewhere = passages_text(passages, folder=harbour.root / "lights", width=400)
-    assert f"{harbour.root}/ledger/context-v/specs/Card-Payments-Old.md:" in elsewhere
 
 
 def test_no_passages(harbour: Any, snapshot: SnapshotAssertion) -> None:
     passages = harbour.search("beacons", "status=finished")
-    assert steady(passages_text(passages, folder=harbour.root), harbour) == snapshot
+    assert steady(passages_text(passages), harbour) == snapshot
     assert steady(passages_markdown(passages), harbour) == snapshot
 
 
@@ -195,6 +192,6 @@ def test_documents_can_t_break_out() -> None:
         )
     for text in (
         findings_text(findings),
-        passages_text(replace(passages, fresh=True), folder=Path("/t")),
+        passages_text(replace(passages, fresh=True)),
     ):
         assert not {"\x1b", "\u202e"} & set(text)

@@ -1,0 +1,198 @@
+"""All documents ranked for one task, and what a person is shown of each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace
+
+from backend.errors import CvError
+from backend.freshness.words import surfaces, words
+from backend.kickoff.evidence import weigh
+from backend.kickoff.excerpt import best_sentence
+from backend.kickoff.flags import Flagger
+from backend.kickoff.handoffs import is_handoff, newest_handoff
+from backend.kickoff.lexical import Query, Views, score
+from backend.kickoff.library import Library, StoredText
+from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
+from backend.schemas.kickoff import Candidate, Evidence, Handoff
+from backend.tree.repos import innermost_repo
+
+ALIKE = 0.2
+"""Cosine from which likeness in meaning is named as a reason; unrelated texts reach as much by chance."""
+
+
+class Ranking:
+    """The documents of a library in their order for one task. Parameters as of ``find``."""
+
+    def __init__(
+        self,
+        library: Library,
+        query: Query,
+        task: str,
+        *,
+        folder: Path,
+        now: datetime,
+        as_of: date | None = None,
+        without: Collection[str] = (),
+    ) -> None:
+        self.library, self.query, self.task = library, query, task
+        self.shown = library.shown(as_of, without)
+        self.repo = repo_at_hand(library.root, folder, library.repos)
+        self.views: Views = score(library.words, query, self.shown)
+        self.nearest = {row: hit for row, hit in library.nearest(task).items() if self.shown[row]}
+        self.ranked: list[Ranked] = rank(
+            self.views,
+            {row: cosine for row, (cosine, _) in self.nearest.items()},
+            library.documents,
+            repo=self.repo,
+            named=named_repos(task, library.repos),
+            now=now.timestamp(),
+            links=library.links,
+            shown=self.shown,
+        )
+        self.surface = surfaces(task)
+        self.rarity = dict(zip(query.words, self.views.rarity.tolist(), strict=True))
+        self.flagger = Flagger(library, now, self.shown)
+        best_similarity = max((cosine for cosine, _ in self.nearest.values()), default=0.0)
+        self.evidence: Evidence = weigh(
+            query,
+            self.views,
+            task,
+            best_similarity=best_similarity,
+            chunks=len(library.words.chunk_document),
+            embedder=library.config.embedding.name,
+        )
+
+    def second_opinion(self, ranked: list[Ranked]) -> list[Ranked]:
+        """``ranked`` with its first files in the order that a reranker, where one is configured, makes of them with ours."""
+        reranker = self.library.config.reranker
+        first = ranked[: reranker.top]
+        if reranker.name == "off" or len(first) < 2:
+            return ranked
+        from backend.kickoff.rerank import fused, rerank
+
+        try:
+            places = rerank(reranker, self.library.root, self.task, [*map(self.text, first)])
+        except CvError as error:
+            self.library.notes.append(f"ordered without the reranker: {error}")
+            return ranked
+        theirs = {index: place for place, index in enumerate(places, 1)}
+        again = [replace(first[index], reranker=theirs[index]) for index in fused(places)]
+        return again + ranked[len(first) :]
+
+    def text(self, ranked: Ranked) -> str:
+        """What a reranker is given of a document: its title, and the chunk that matches best."""
+        chunk = self.best_chunk(ranked.row)
+        return "\n".join((self.library.entry(ranked.row).title, chunk.heading, chunk.body))
+
+    def candidate(self, place: int, ranked: Ranked) -> Candidate:
+        """What a person is shown of the document that stands at ``place``."""
+        library, row = self.library, ranked.row
+        path = library.paths[row]
+        entry = library.entry(row)
+        chunk = self.best_chunk(row)
+        return Candidate(
+            rank=place,
+            source_path=path,
+            absolute_path=str(library.root / path),
+            repo=entry.repo,
+            role=library.roles[row],
+            kind=entry.kind,
+            title=entry.title,
+            date=entry.date,
+            lede=entry.lede,
+            excerpt=best_sentence(chunk.body, self.rarity),
+            heading=chunk.heading,
+            status=entry.status,
+            tags=entry.tags,
+            authors=entry.authors,
+            copies=tuple(library.copies.get(path, ())),
+            flags=self.flagger.flags(row, entry),
+            why=self.why(ranked, chunk.heading),
+        )
+
+    def best_chunk(self, row: int) -> StoredText:
+        """The chunk of a document that matches best: by words, else by meaning, else the first."""
+        best = int(self.views.best[row])
+        index = self.nearest[row][1] if row in self.nearest else 0
+        if best >= 0:
+            index = int(self.library.words.chunk_index[best])
+        return self.library.chunk(row, index)
+
+    def words_found(self, row: int) -> dict[str, int]:
+        """How often each word of the task occurs in a document, as the task writes it, the rarest first."""
+        found = [
+            (self.rarity[word], word, int(times))
+            for word, times in zip(self.query.words, self.views.found[:, row].tolist(), strict=True)
+            if times > 0
+        ]
+        return {self.surface.get(word, word): n for _, word, n in sorted(found, reverse=True)}
+
+    def why(self, ranked: Ranked, heading: str) -> tuple[str, ...]:
+        """The reasons for a document's place, in words."""
+        row, reasons = ranked.row, []
+        found = list(self.words_found(row))
+        if found:
+            reasons.append(
+                f"words: {', '.join(found[:6])}"
+                + (f" (of {len(self.query.words)})" if len(found) > 6 else "")
+            )
+        if heading and self.rarity.keys() & set(surfaces(heading)):
+            reasons.append(f"heading: {heading}")
+        if row in self.nearest and self.nearest[row][0] >= ALIKE:
+            reasons.append(f"similar in meaning ({self.nearest[row][0]:.2f})")
+        if ranked.parts["near"] > NEAR_UNKNOWN / 2:
+            reasons.append(
+                "in or near the repo at hand" if self.repo else "from the repo of most matches"
+            )
+        if ranked.parts["news"] > NEWS / 4:
+            reasons.append("recent")
+        if ranked.linked_from:
+            origin = self.library.paths[ranked.linked_from[0]]
+            others = (
+                f" and {len(ranked.linked_from) - 1} more" if len(ranked.linked_from) > 1 else ""
+            )
+            reasons.append(f"linked from {origin}{others}")
+        if ranked.reranker is not None:
+            reasons.append(f"reranker: place {ranked.reranker}")
+        return tuple(reasons)
+
+    def handoff(self) -> Handoff | None:
+        """The newest handoff of the repo at hand, whether or not it is about the task."""
+        library = self.library
+        documents: Documents = library.documents
+        rows = [
+            row for row in np.flatnonzero(self.shown).tolist() if is_handoff(library.paths[row])
+        ]
+        moments = {library.paths[row]: float(documents.modified_at[row]) for row in rows}
+        path = newest_handoff(moments, moments.__getitem__, library.repos, self.repo)
+        if path is None:
+            return None
+        entry = library.entry(library.row_of[path])
+        return Handoff(
+            source_path=path,
+            absolute_path=str(library.root / path),
+            repo=entry.repo,
+            title=entry.title,
+            date=entry.date,
+        )
+
+
+def repo_at_hand(root: Path, folder: Path, repos: frozenset[str]) -> str | None:
+    """The innermost repo that ``folder`` lies in; None at the senior root itself, or outside it."""
+    try:
+        relative = folder.resolve().relative_to(root).as_posix()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return innermost_repo(relative + "/x", repos) or None
+
+
+def named_repos(task: str, repos: frozenset[str]) -> list[str]:
+    """Repos whose folder's name stands in ``task``, however it is written."""
+    said = f" {' '.join(words(task))} "
+    names = {repo: " ".join(words(repo.rsplit("/", 1)[-1])) for repo in sorted(repos)}
+    return [repo for repo, name in names.items() if name and f" {name} " in said]
