@@ -42,12 +42,16 @@ _UNSEEN = re.compile(
 
 
 @click.group(
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='Completion in your shell: eval "$(_CV_COMPLETE=bash_source cv)" (or zsh_source; fish_source for fish).',
 )
 @click.version_option(__version__, prog_name="cv")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Context Vigilance: the right documents at hand, and what moved since last time."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for command in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,14 +18,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The tests have no packages (importmode=importlib), so what they share is loaded by its path.
-_spec = importlib.util.spec_from_file_location("organisation", ROOT / "tests/organisation.py")
-assert _spec is not None
-assert _spec.loader is not None
-organisation = importlib.util.module_from_spec(_spec)
-sys.modules.setdefault("organisation", organisation)
-_spec.loader.exec_module(organisation)
-Organisation = organisation.Organisation
+
+def _load(name: str) -> Any:
+    """What the tests share, by its path: they have no packages (importmode=importlib)."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"tests/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+Organisation = _load("organisation").Organisation
+ChromaServer = _load("chroma_server").ChromaServer
 
 
 class Result(NamedTuple):
@@ -139,6 +146,32 @@ def cv_process(org: Any) -> Callable[..., Result]:
 
 
 @pytest.fixture
+def killed(org: Any) -> Callable[..., int]:
+    """Run the command line in a process that is killed as ``tests/killer.py`` says. Returns whether it came to that; for the
+    limit 0 the number of lines instead.
+    """
+
+    def run(limit: int | str, *arguments: str, watched: str) -> int:
+        done = subprocess.run(
+            [sys.executable, "-P", str(ROOT / "tests/killer.py"), str(limit), watched, *arguments],
+            cwd=org.root,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        if limit:
+            assert done.returncode in (-signal.SIGKILL, 0), done.stderr
+            return done.returncode != 0
+        assert done.returncode == 0, done.stderr
+        return int(done.stderr.split()[-1])
+
+    return run
+
+
+@pytest.fixture
 def cv(
     org: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Result]:
@@ -165,6 +198,23 @@ def cv(
 def _defects() -> str:
     log = Path(os.environ["CV_HOME"]) / "defects.log"
     return log.read_text() if log.exists() else ""
+
+
+@pytest.fixture(scope="session")
+def _one_chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    program = shutil.which("chroma", path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip("this environment has no chroma program")
+    server = ChromaServer(program, tmp_path_factory.mktemp("chroma") / "server")
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def team_server(_one_chroma_server: Any) -> Any:
+    """A team's Chroma server with nothing in it: one for all tests, since it takes seconds to start."""
+    _one_chroma_server.empty()
+    return _one_chroma_server
 
 
 @pytest.fixture

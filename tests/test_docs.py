@@ -32,6 +32,7 @@ NOT_RUN = {
     "bin/cv demo": "is made of other commands on this list, and .ci/run runs it",
     "cv demo": "is made of other commands on this list, and .ci/run runs it",
     "cv mcp": "serves until its client goes; it has tests of its own",
+    "cv config set embedding.name minilm": "installs; tests/commands tries it",
     "cv init": "asks; tests/commands tries it on a terminal, and below it is run with --yes",
     "eval": "goes into a shell's start file; tests/setup tries the completion",
     "tools/lock.sh": "asks the package index for newer pins",
@@ -54,7 +55,6 @@ NOT_RUN = {
 VALUES = {
     "TASK": "make the pier longer",
     "QUESTION": "what turns the wheel",
-    "REPO": "ferry",
     "SLUG": "ferry",
     "FILE": "ferry/context-v/plans/Pier.md",
     "--html FILE": "--html digest.html",
@@ -68,6 +68,8 @@ VALUES = {
     "NAME": "Ada",
     "DATE": "2025-01-01",
     "PATH": "{root}",
+    "dismiss PATH": "dismiss mill",
+    "undismiss PATH": "undismiss mill",
     "DIR": "{root}/../demo",
     "--theme N": "--theme 1",
     "ADDRESS": "http://localhost:8080/v1/rerank",
@@ -75,8 +77,9 @@ VALUES = {
 }
 """What stands for a word in capitals; the longer ones, which say where, first."""
 
-MAY_END = {"doctor": {0, 1}, "session": {0, 1, 2}}
-"""Exit codes other than 0 that are right here: a doctor finds that no session has started; there is no session."""
+MAY_END = {"doctor": {0, 1}, "forget": {0, 1}, "session": {0, 1, 2}}
+"""Exit codes other than 0 that are right here: a doctor finds that no session has started; there is no session, and
+none that could be forgotten."""
 
 ADDED = {"cv forget --before DATE": "--yes", "cv catch-up --theme N": "--since 2024-01-01"}
 """What a command needs here that it does not on a terminal, or in a tree with more in it."""
@@ -279,7 +282,13 @@ def test_help_has_a_line_for_each_command() -> None:
 
 def test_the_plugin_stays_under_15_mb(run_git: Callable[..., str]) -> None:
     """A clone's work tree, which is what Claude Code copies for each version; the embedder's table is most of it."""
-    names = [name for name in run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0") if name]
+    names = [
+        name
+        for name in run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split(
+            "\0"
+        )
+        if name
+    ]
     sizes = {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
     largest = sorted(sizes, key=lambda name: -sizes[name])[:5]
     assert sum(sizes.values()) < 15_000_000, [(name, sizes[name]) for name in largest]

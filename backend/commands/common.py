@@ -12,11 +12,15 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from backend.errors import NotApplicable, UsageError
 from backend.schemas.config import Config
 from backend.tree.config import load_config
-from backend.tree.root import require_root
+from backend.tree.root import KIT_FOLDER, find_root, require_root
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+UNBROKEN = 100_000
+"""Columns: longer than any line of ours, which are bounded."""
 
 
 def root_option(function: F) -> F:
@@ -36,8 +40,31 @@ def json_option(function: F) -> F:
 
 def open_root(root: Path | None) -> tuple[Path, Config]:
     """The senior root and its config. Raises ``NotApplicable``, ``ConfigError``."""
-    found = require_root(root.expanduser().absolute() if root is not None else here())
+    found = require_root(here()) if root is None else named_root(root)
     return found, load_config(found)
+
+
+def named_root(root: Path) -> Path:
+    """The senior root that ``--root`` names, itself or by a folder in it. Raises ``NotApplicable``."""
+    place = root.expanduser().absolute()
+    found = find_root(place)
+    if found is None:
+        lacks = (
+            f"no {KIT_FOLDER}/config.json in it or above it" if place.is_dir() else "no such folder"
+        )
+        raise NotApplicable(
+            f"--root {place}: {lacks}. 'cv list-roots' names the senior roots of this machine, "
+            "'cv init --senior-root PATH' sets one up."
+        )
+    return found
+
+
+def said(words: tuple[str, ...], what: str) -> str:
+    """What was said in ``words``. Raises ``UsageError``, which calls it ``what``, where they hold nothing."""
+    text = " ".join(words)
+    if not text.strip():
+        raise UsageError(f"expected {what} in plain words, got an empty one")
+    return text
 
 
 def here() -> Path:
@@ -59,8 +86,10 @@ def print_json(value: Any) -> None:
 
 
 def width() -> int:
-    """Columns to print in: the terminal's, at most 120; 100 where there is none."""
-    return min(shutil.get_terminal_size((100, 24)).columns, 120) if _on_terminal() else 100
+    """Columns to print in: the terminal's, at most 120; where there is none, so many that no line is broken and grep finds
+    all of it.
+    """
+    return min(shutil.get_terminal_size((100, 24)).columns, 120) if _on_terminal() else UNBROKEN
 
 
 def _on_terminal() -> bool:

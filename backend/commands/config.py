@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from backend.commands.common import json_option, open_root, print_json, root_option
+from backend.errors import UsageError
 
 if TYPE_CHECKING:
-    from backend.schemas.config import Chroma, Reranker
-
-MAY_SEND = ("embedding", "chroma", "reranker")
-"""Parts of the config that can name another program which documents or keys are sent to: whoever sets a key of them here has
-chosen it on this machine, and a tree that only came with it has not."""
+    from backend.schemas.config import Chroma, Config, Embedding, Reranker
 
 
 @click.group(name="config", invoke_without_command=True)
@@ -40,30 +37,77 @@ def config_get(key: str, root: Path | None) -> None:
 @config_group.command(name="set")
 @click.argument("key")
 @click.argument("value")
+@click.option(
+    "--install", is_flag=True, help="Install what embedding.name minilm needs (onnxruntime) first."
+)
 @root_option
-def config_set(key: str, value: str, root: Path | None) -> None:
+def config_set(key: str, value: str, install: bool, root: Path | None) -> None:
     """Set one key."""
-    from backend.tree.config import get_key, set_key
-    from backend.tree.home import approve
+    from backend.tree.config import set_key
 
     found, before = open_root(root)
     if key == "embedding.name":
         from backend.freshness.embedder import check_name
 
         check_name(value)
+        _check_parts(value, install=install)
+    elif install:
+        raise UsageError("--install goes with embedding.name minilm alone")
     if key == "reranker.url" and value:
         from backend.kickoff.rerank import check_url
 
         check_url(value)
-    config = set_key(found, key, value)
+    _say_it_is_so(found, key, before, set_key(found, key, value))
+
+
+@config_group.command(name="unset")
+@click.argument("key")
+@root_option
+def config_unset(key: str, root: Path | None) -> None:
+    """Set one key back to its default."""
+    from backend.tree.config import unset_key
+
+    found, before = open_root(root)
+    _say_it_is_so(found, key, before, unset_key(found, key))
+
+
+def _say_it_is_so(found: Path, key: str, before: Config, config: Config) -> None:
+    """The key's value now, and what follows from it. Some keys can name another program which documents or a key are sent to:
+    who sets those here has chosen it on this machine, and a tree that only came with it has not.
+    """
+    from backend.tree.config import get_key
+
     part = key.partition(".")[0]
     click.echo(f"{key} = {_shown(get_key(config, key))}")
     if part == "chroma":
         _choose_chroma(found, key, before.chroma, config.chroma)
     elif part == "reranker":
         _choose_reranker(found, key, before.reranker, config.reranker)
-    elif part in MAY_SEND:
-        approve(found, getattr(config, part))
+    elif part == "embedding":
+        _choose_embedder(found, key, before.embedding, config.embedding)
+        _say_what_follows(found, config)
+
+
+def _check_parts(embedder: str, *, install: bool) -> None:
+    """Packages that the embedder needs are there; ``install``: installed where they are not."""
+    from backend.freshness.embedder import check_installed
+    from backend.tree import extras
+
+    if not install:
+        check_installed(embedder)
+    elif embedder != "minilm":
+        raise UsageError("--install goes with embedding.name minilm alone")
+    elif not extras.is_installed(extras.MINILM):
+        extras.install(extras.MINILM)
+
+
+def _say_what_follows(root: Path, config: Config) -> None:
+    """How many vectors another embedder has to make, and when."""
+    from backend.freshness.renewal import standing
+
+    found = standing(root, config)
+    if found is not None:
+        click.echo(f"{found}. 'cv sync' makes them, and each session's sync goes on with them")
 
 
 def _choose_chroma(root: Path, key: str, before: Chroma, chroma: Chroma) -> None:
@@ -76,6 +120,14 @@ def _choose_chroma(root: Path, key: str, before: Chroma, chroma: Chroma) -> None
         approve(root, chroma)
         forget_snapshot(root)  # it says that nothing is left to do
         click.echo(destination(chroma))
+
+
+def _choose_embedder(root: Path, key: str, before: Embedding, embedding: Embedding) -> None:
+    """Chosen is an embedder by its name or by where it lies (its options)."""
+    from backend.tree.home import approve, is_approved
+
+    if key in ("embedding.name", "embedding.options") or is_approved(root, before):
+        approve(root, embedding)
 
 
 def _choose_reranker(root: Path, key: str, before: Reranker, reranker: Reranker) -> None:

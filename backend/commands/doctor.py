@@ -10,6 +10,7 @@ from backend.commands.common import (
     coloured,
     here,
     json_option,
+    named_root,
     now,
     print_json,
     root_option,
@@ -26,10 +27,9 @@ def doctor(context: click.Context, fix: bool, root: Path | None, as_json: bool) 
     """Check environment, index and hooks, and say what to do."""
     from backend.render.doctor_text import doctor_text
     from backend.setup.doctor import diagnose, mend
-    from backend.tree.root import find_root, require_root
+    from backend.tree.root import find_root
 
-    start = root.expanduser().absolute() if root is not None else here()
-    found = find_root(start)
+    found = find_root(here()) if root is None else named_root(root)
     diagnosis = diagnose(found)
     if fix:
         from backend.render.progress import shown
@@ -44,4 +44,4 @@ def doctor(context: click.Context, fix: bool, root: Path | None, as_json: bool) 
     if any(finding.level == "problem" for finding in diagnosis.findings):
         context.exit(1)
     if found is None:
-        require_root(start)  # says that only the machine was looked at, and how to get a root
+        context.exit(3)  # the summary says why

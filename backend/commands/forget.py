@@ -30,7 +30,6 @@ def forget(
     """Erase what was taken in from Claude Code's transcripts, for good; it is not read in again."""
     from backend.private.forget import Choice, erase, look
     from backend.render.private_text import erasure_text
-    from backend.tree.window import parse_since
 
     if (session is not None) + (before is not None) + all_private != 1:
         raise UsageError("expected one of --session ID, --before DATE and --all-private")
@@ -38,8 +37,7 @@ def forget(
         raise UsageError("--session expects the id of a session, got an empty one")
     moment = None
     if before is not None:
-        day = parse_since(before, now(), option="--before").since
-        moment = int(datetime(day.year, day.month, day.day).astimezone().timestamp())
+        moment = int(_day(before).astimezone().timestamp())
     choice = Choice(session=(session or "").strip(), before=moment)
 
     root, config = open_root(root)
@@ -50,3 +48,20 @@ def forget(
             return
     erased = erase(root, config, choice, now=now())
     print_json(erased) if as_json else click.echo(erasure_text(erased, done=True))
+
+
+def _day(text: str) -> datetime:
+    """The beginning of the day that ``--before`` names."""
+    try:
+        day = datetime.strptime(text.strip(), "%Y-%m-%d")
+    except ValueError:
+        raise UsageError(
+            f"--before expects a day as YYYY-MM-DD, such as 2026-05-01; got {text!r}. Nothing was erased. "
+            "All that is older than that day goes; 'cv forget --all-private' erases everything."
+        ) from None
+    if day.date() > now().date():
+        raise UsageError(
+            f"--before {day.date()} lies in the future; today is {now().date()}. Nothing was erased. "
+            "Give today or an earlier day."
+        )
+    return day

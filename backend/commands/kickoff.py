@@ -14,6 +14,7 @@ from backend.commands.common import (
     open_root,
     print_json,
     root_option,
+    said,
     width,
 )
 
@@ -21,6 +22,7 @@ from backend.commands.common import (
 @click.command()
 @click.argument("task", nargs=-1, required=True)
 @click.option(
+    "-n",
     "--n-results",
     type=click.IntRange(min=1),
     default=20,
@@ -60,13 +62,14 @@ def find(
     from backend.render.findings_text import findings_text
     from backend.tree.window import parse_since
 
+    wanted = said(task, "a task")
     root, config = open_root(root)
     moment = now()
     day = parse_since(as_of, moment, option="--as-of").since if as_of else None
     findings = answer_find(
         root,
         config,
-        " ".join(task),
+        wanted,
         folder=here(),
         now=moment,
         limit=max_files or n_results,

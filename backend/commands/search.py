@@ -8,12 +8,12 @@ import click
 
 from backend.commands.common import (
     coloured,
-    here,
     json_option,
     now,
     open_root,
     print_json,
     root_option,
+    said,
     width,
 )
 from backend.errors import UsageError
@@ -36,6 +36,7 @@ from backend.schemas.roles import ROLES
     help="Only documents with it: repo, kind, status, tag, author, owner, since, until, role. "
     "Several fields narrow; the same field twice widens.",
 )
+@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
 @click.option(
     "-n",
     "--n-results",
@@ -51,6 +52,7 @@ def search(
     question: tuple[str, ...],
     role: str | None,
     where: tuple[str, ...],
+    scope: str | None,
     n_results: int,
     markdown: bool,
     root: Path | None,
@@ -61,22 +63,22 @@ def search(
     from backend.render.passages_markdown import passages_markdown
     from backend.render.passages_text import passages_text
 
+    asked = said(question, "a question")
     root, config = open_root(root)
     if role in PRIVATE_ROLES:
-        if where:
-            raise UsageError(f"--where does not apply to {role}")
-        _search_private(root, config, role, " ".join(question), n_results, markdown, as_json)
+        if where or scope is not None:
+            raise UsageError(f"{'--where' if where else '--scope'} does not apply to {role}")
+        _search_private(root, config, role, asked, n_results, markdown, as_json)
         return
     passages = answer_search(
-        root, config, " ".join(question), now=now(), limit=n_results, where=where, role=role
+        root, config, asked, now=now(), limit=n_results, where=where, scope=scope, role=role
     )
     if as_json:
         print_json(passages)
     elif markdown:
         click.echo(passages_markdown(passages), nl=False)
     else:
-        text = passages_text(passages, folder=here(), width=width(), colour=coloured())
-        click.echo(text, nl=False)
+        click.echo(passages_text(passages, width=width(), colour=coloured()), nl=False)
 
 
 def _search_private(

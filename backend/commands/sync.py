@@ -65,7 +65,7 @@ def sync(
     roles = (role,) if role else ROLES
     private = (SESSIONS_ROLE,) * with_sessions + (TRACES_ROLE,) * with_traces
     if dry_run:
-        changes = pending(root, config, now=now(), roles=roles)
+        changes = pending(root, config, roles=roles)
         print_json(changes) if as_json else click.echo(pending_text(changes))
         if private:
             _say_what_is_read(root, config, private, as_json=as_json)
@@ -132,7 +132,6 @@ def status(root: Path | None, as_json: bool) -> None:
         found,
         config,
         folder=found if root is not None else here(),
-        now=now(),
         session=os.environ.get("CLAUDE_CODE_SESSION_ID", ""),
     )
     print_json(result) if as_json else click.echo(status_text(result))

@@ -18,7 +18,8 @@ _SOFT_DATES = {"git": " (git)", "ingest": " (indexed)"}
 def digest_text(digest: Digest, *, width: int = 80, colour: bool = False) -> str:
     """Return the digest as text of at most ``width`` columns; only a path or word may be wider.
 
-    A date that is not the document's own is marked ``(git)`` or ``(indexed)``.
+    A date that is not the document's own is marked ``(git)`` or ``(indexed)``. A file stands under each of its tags; its lede
+    only where it is first named.
     """
     style = Style(colour)
     lines: list[str] = []
@@ -26,8 +27,10 @@ def digest_text(digest: Digest, *, width: int = 80, colour: bool = False) -> str
         lines += [*_themes(digest, width, style), ""]
     for repo in digest.repos:
         lines.append(style.bold(f"=== {single_line(repo.repo, PATH_LIMIT)} ==="))
+        told: set[str] = set()
         for tag in repo.tags:
-            lines += [*_tag(tag, repo.repo, width, style), ""]
+            lines += [*_tag(tag, repo.repo, told, width, style), ""]
+            told.update(file.source_path for file in tag.files)
     message = style.warn if digest.truncated else style.dim
     lines += [message(line) for line in wrap(single_line(digest.message, 2000), width)]
     for note in digest.notes:
@@ -40,7 +43,7 @@ def date_label(file: DigestFile) -> str:
     return file.date + _SOFT_DATES.get(file.date_from, "")
 
 
-def _tag(tag: DigestTag, repo: str, width: int, style: Style) -> list[str]:
+def _tag(tag: DigestTag, repo: str, told: set[str], width: int, style: Style) -> list[str]:
     shown = [single_line(below_repo(file.source_path, repo), PATH_LIMIT) for file in tag.files]
     dates = [date_label(file) for file in tag.files]
     date_width = max(len(date) for date in dates)
@@ -48,7 +51,8 @@ def _tag(tag: DigestTag, repo: str, width: int, style: Style) -> list[str]:
     aligned = max((columns(path) for path in shown if columns(path) <= free - _LEDE), default=0)
     lines = ["  " + style.tag(f"## {single_line(tag.tag, 120)}")]
     for path, date, file in zip(shown, dates, tag.files, strict=True):
-        lede = single_line(file.lede or file.title, LEDE_LIMIT)
+        known = file.source_path in told
+        lede = "" if known else single_line(file.lede or file.title, LEDE_LIMIT)
         if columns(path) <= aligned and 0 < columns(lede) <= _BESIDE_LINES * (free - aligned):
             lines += _beside(pad(path, aligned), pad(date, date_width), lede, width, style)
         else:
@@ -84,14 +88,14 @@ def _themes(digest: Digest, width: int, style: Style) -> list[str]:
 
 
 def theme_line(theme: Theme) -> str:
-    """Return ``(1) Auth, Sessions, 15 files (astro-knots 12, ai-labs 3)``."""
+    """Return ``(1) Auth, Sessions, 15 files (astro-knots 12, bay-labs 3)``."""
     files = "1 file" if theme.count == 1 else f"{theme.count} files"
     repos = single_line(theme_repos(theme), 2000)
     return f"({theme.number}) {single_line(theme.name, 120)}, {files} ({repos})"
 
 
 def theme_repos(theme: Theme) -> str:
-    """Return ``astro-knots 12, ai-labs 3``: the repos with most of the theme's files, and how many stand in others."""
+    """Return ``astro-knots 12, bay-labs 3``: the repos with most of the theme's files, and how many stand in others."""
     pairs = list(theme.repos.items())
     words = [f"{single_line(repo, 120)} {count}" for repo, count in pairs[:_REPOS]]
     if others := pairs[_REPOS:]:

@@ -12,6 +12,8 @@ from backend.schemas.doctor import Diagnosis, Finding
 SHOWN = 20
 """Findings that want the same are listed up to here: in a large tree hundreds of documents may share an oddity."""
 
+NO_ROOT = "'cv init --senior-root PATH' sets a tree up, --root PATH names another."
+
 _INDENT = " " * 9
 
 
@@ -47,10 +49,13 @@ def summary(diagnosis: Diagnosis) -> str:
     ]
     if not count["problem"] + count["warning"]:
         notes = f" ({parts[0]})" if parts else ""
+        if diagnosis.senior_root is None:
+            return f"This machine is well{notes}, but there is no senior root here: {NO_ROOT}"
         return f"All is well{notes}."
     fixable = sum(finding.fixable and finding.level != "ok" for finding in diagnosis.findings)
     fix = f" 'cv doctor --fix' mends {fixable} of them." if fixable else ""
-    return f"{', '.join(parts)}.{fix}"
+    only = f" There is no senior root here: {NO_ROOT}" if diagnosis.senior_root is None else ""
+    return f"{', '.join(parts)}.{fix}{only}"
 
 
 def _amiss(group: list[Finding], root: str | None, width: int, style: Style) -> list[str]:

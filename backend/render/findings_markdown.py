@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from backend.render.answer_frame import MAX_CHARS, answer_markdown
+from backend.render.answer_frame import MAX_CHARS, about_documents, answer_markdown, trust_markdown
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.schemas.kickoff import Candidate, Findings
@@ -23,9 +23,9 @@ def findings_markdown(findings: Findings, *, max_chars: int = MAX_CHARS) -> str:
     found = len(findings.candidates)
     handoff = findings.handoff
     return answer_markdown(
-        findings,
         head=f"**{found} {'file' if found == 1 else 'files'} for:** {inert(findings.task, 300)}",
-        missing_from="no document",
+        trust=trust_markdown(findings, "no document"),
+        about=about_documents(findings.senior_root),
         items=[partial(_candidate, candidate) for candidate in findings.candidates],
         limits=_EXCERPTS,
         fewer="--max-files, or --json.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.render.answer_frame import trust_text
+from backend.render.answer_frame import root_text, trust_text
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -15,11 +15,12 @@ _TITLE_LIMIT = 160
 def findings_text(findings: Findings, *, width: int = 80, colour: bool = False) -> str:
     """Return the findings as text of at most ``width`` columns; only a path or word may be wider.
 
-    Each file: ``1. [repo] path › title › date → excerpt``, then its status, copies and why it
-    matched, then each doubt on a line of its own. Last the newest handoff of the repo at hand.
+    The senior root, then each file: ``1. [repo] path › title › date → excerpt``, the path from that root, then its status,
+    copies and why it matched, then each doubt on a line of its own. Last the newest handoff of the repo at hand.
     """
     style = Style(colour)
     lines = [style.bold(line) for line in wrap_indented(_headline(findings), width, "")]
+    lines.append(style.dim(root_text(findings)))
     lines += [*trust_text(findings, width, lags=style.warn, note=style.warn), ""]
     digits = max((len(str(candidate.rank)) for candidate in findings.candidates), default=1)
     for candidate in findings.candidates:
@@ -34,7 +35,7 @@ def _headline(findings: Findings) -> str:
     task = single_line(findings.task, 200)
     count = len(findings.candidates)
     if count == 0:
-        return f"Nothing in the corpus matched: {task}"
+        return f"{'Nothing was searched for' if findings.evidence is None else 'Nothing in the corpus matched'}: {task}"
     return f"{count} file{'' if count == 1 else 's'} for: {task}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from backend.render.answer_frame import MAX_CHARS, answer_markdown
+from backend.render.answer_frame import MAX_CHARS, about_documents, answer_markdown, trust_markdown
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.schemas.kickoff import Passage, Passages
@@ -23,9 +23,9 @@ def passages_markdown(passages: Passages, *, max_chars: int = MAX_CHARS) -> str:
     found = len(passages.passages)
     noun = "passage" if found == 1 else "passages"
     return answer_markdown(
-        passages,
         head=f"**{found} {noun} for:** {inert(passages.question, 300)}",
-        missing_from="no document searched",
+        trust=trust_markdown(passages, "no document searched"),
+        about=about_documents(passages.senior_root),
         items=[partial(_passage, passage) for passage in passages.passages],
         limits=_QUOTES,
         fewer="A smaller -n, or --json.",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from backend.render.answer_frame import trust_text
+from backend.render.answer_frame import root_text, trust_text
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -14,19 +11,17 @@ from backend.schemas.kickoff import Passage, Passages
 _LINE_LIMIT = 1_000  # characters of one line of a document, before it is wrapped
 
 
-def passages_text(
-    passages: Passages, *, folder: Path, width: int = 80, colour: bool = False
-) -> str:
+def passages_text(passages: Passages, *, width: int = 80, colour: bool = False) -> str:
     """Return the passages as text of at most ``width`` columns; only a path or word may be wider.
 
-    ``folder`` is where the reader stands: paths below it are shown relative to it, others absolute, so that ``path:12-20``
-    opens. Below it title, status and reasons, then the lines that say most, then doubts.
+    Each passage: ``1. [repo] path:12-20 › heading › date``, the path from the senior root, which stands once at the top.
+    Below it title, status and reasons, then the lines that say most, then doubts.
     """
     style = Style(colour)
     lines = [style.bold(line) for line in wrap_indented(_headline(passages), width, "")]
-    lines.append("")
+    lines += [style.dim(root_text(passages)), ""]
     for passage in passages.passages:
-        lines += [*_passage(passage, folder, width, style), ""]
+        lines += [*_passage(passage, width, style), ""]
     lines += trust_text(passages, width, lags=style.warn, note=style.dim)
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -35,13 +30,14 @@ def _headline(passages: Passages) -> str:
     question = single_line(passages.question, 200)
     count = len(passages.passages)
     if count == 0:
-        return f"No passage found for: {question}"
+        return f"{'Nothing was searched' if passages.evidence is None else 'No passage found'} for: {question}"
     return f"{count} passage{'' if count == 1 else 's'} for: {question}"
 
 
-def _passage(passage: Passage, folder: Path, width: int, style: Style) -> list[str]:
+def _passage(passage: Passage, width: int, style: Style) -> list[str]:
     number = f"{passage.rank}. "
-    place = f"{_path(passage, folder)}:{passage.start_line}-{passage.end_line}"
+    path = single_line(passage.source_path, PATH_LIMIT)
+    place = f"{path}:{passage.start_line}-{passage.end_line}"
     parts = [place, single_line(passage.heading, 160), passage.date]
     head = f"[{single_line(passage.repo, 120)}] {' › '.join(part for part in parts if part)}"
     lines = wrap_indented(head, width, "   ", number)
@@ -60,12 +56,3 @@ def _passage(passage: Passage, folder: Path, width: int, style: Style) -> list[s
         text = f"! {single_line(flag.text, 400)}"
         lines += [style.warn(line) for line in wrap_indented(text, width, "     ", "   ")]
     return lines
-
-
-def _path(passage: Passage, folder: Path) -> str:
-    absolute = Path(passage.absolute_path)
-    try:
-        shown = str(absolute.relative_to(folder))
-    except ValueError:
-        shown = os.fspath(absolute)
-    return single_line(shown, PATH_LIMIT)

@@ -75,7 +75,7 @@ def status_text(status: Status) -> str:
             f"{_many(corpus.documents, 'document')} ({corpus.collection}, {_many(corpus.chunks, 'chunk')}), "
             f"{_many(entries.documents, 'changelog entry')} ({entries.collection}, {_many(entries.chunks, 'chunk')})",
         ),
-        _row("fresh", f"no, behind by {behind}: run 'cv sync'" if behind else "yes"),
+        _row("fresh", _fresh(behind, status.server)),
         *(
             _row("", f"{single_line(repo, 120)} {_behind(part)}")
             for repo, part in _first(status.repos.items(), REPOS_SHOWN)
@@ -83,14 +83,18 @@ def status_text(status: Status) -> str:
         *_more(status.repos, REPOS_SHOWN, "repo"),
     ]
     if status.documents:
+        named = {name: number for name, number in status.documents.items() if name}
         counts = [
-            f"{number} {single_line(name, 40) or 'without'}"
-            for name, number in _first(status.documents.items(), STATUSES_SHOWN)
+            f"{number} {single_line(name, 40)}"
+            for name, number in _first(named.items(), STATUSES_SHOWN)
         ]
-        rest = sum(status.documents.values()) - sum(
-            number for _, number in _first(status.documents.items(), STATUSES_SHOWN)
-        )
-        lines.append(_row("status", ", ".join(counts + ([f"{rest} other"] if rest else []))))
+        rest = sum(list(named.values())[STATUSES_SHOWN:])
+        none = status.documents.get("", 0)
+        parts = [
+            ", ".join(counts + ([f"{rest} other"] if rest else [])),
+            f"{none} {'names' if none == 1 else 'name'} none" if none else "",
+        ]
+        lines.append(_row("by status", "; ".join(part for part in parts if part)))
     if status.superseded:
         lines.append(
             _row("superseded", f"{len(status.superseded)} without a successor in the index")
@@ -110,9 +114,20 @@ def status_text(status: Status) -> str:
     lines.append(_row("nudge", status.nudge.state + (f", muted until {muted}" if muted else "")))
     lines.append(_row("embedder", status.embedder))
     lines.append(_row("store", f"{status.store_bytes / 1024**2:.1f} MB"))
-    lines += [_row("server", single_line(status.server, 400))] if status.server else []
+    if status.private:
+        held = ", ".join(f"{count} ({role})" for role, count in status.private.items())
+        lines.append(_row("private", f"on this machine only: {held}"))
+    if status.server:
+        said = f"{single_line(status.server, 400)} (not asked here; 'cv doctor' asks it)"
+        lines.append(_row("server", said))
     lines += [f"note: {note}" for note in status.notes]
     return "\n".join(lines)
+
+
+def _fresh(behind: int, server: str) -> str:
+    if behind:
+        return f"no, behind by {behind}: run 'cv sync'"
+    return "yes, the index here; the server was not asked" if server else "yes"
 
 
 def _row(label: str, text: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-NARROWEST = 40  # columns: below that a line is left to the terminal to wrap
-
 
 def columns(text: str) -> int:
     """Return how many terminal columns the text takes (wide and combining characters counted)."""

@@ -80,7 +80,31 @@ def _compare(root: Path, config: Config, *, now: datetime) -> Look:
         places.repos,
         changed,
         _pending(root, different, now),
-        stale=changed > 0 or walked_long_ago or not still_hold(root, config, places),
+        stale=changed > 0
+        or walked_long_ago
+        or not still_hold(root, config, places)
+        or _lacks_vectors(root, config),
+    )
+
+
+def _lacks_vectors(root: Path, config: Config) -> bool:
+    """Whether another embedder's vectors are still to be made: each session's sync goes on with them. Asked of the file itself,
+    since ``Index`` would bring numpy along.
+    """
+    import sqlite3
+    from contextlib import closing
+
+    from backend.freshness.embedder import embedder_name
+
+    query = "SELECT key, value FROM meta WHERE key IN ('embedder', 'new embedder')"
+    uri = f"{index_path(root).absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as db:
+            facts = dict(db.execute(query).fetchall())
+    except sqlite3.Error:
+        return False
+    return facts.get("embedder") != embedder_name(config.embedding) or bool(
+        facts.get("new embedder")
     )
 
 

@@ -31,7 +31,7 @@ _ONE_COMMAND = re.compile(f" *{_WORD}(?: +{_WORD})* *")
 
 _READ = ("--json", "--help", "-h")
 _ALLOWED: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("find",): (*_READ, "--n-results", "--max-files", "--scope", "--markdown"),
+    ("find",): (*_READ, "-n", "--n-results", "--max-files", "--scope", "--markdown"),
     ("search",): (*_READ, "--role", "--where", "-n", "--n-results", "--scope", "--markdown"),
     ("catch-up",): (
         *_READ, "--window", "--since", "--scope", "--by-author", "--owner", "--not-by", "--max-files", "--alphabetical",

@@ -92,6 +92,8 @@ class _Start:
         change = delta(found.cards, self.config, self.now, pending=found.pending)
         nudge = self.nudge(change)
         self.remember(self.fresh_state())
+        if not self.attended and self.event.session_id:
+            settle(self.event.session_id)  # nor asked when somebody continues it in a terminal
         # Nobody sees the delta of an unattended run, so it counts as no session; but there must be a moment to count from.
         if self.attended or self.config.last_session_at is None:
             move_last_session(self.root, self.now)

@@ -17,7 +17,7 @@ from backend.freshness.store import discard
 from backend.freshness.sync import Options, Progress, sync
 from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Diagnosis, Finding
-from backend.setup.checks import documents, hooks, machine, store, tree
+from backend.setup.checks import documents, hooks, machine, reranker, store, tree
 from backend.setup.checks.levels import warning
 from backend.setup.init import (
     remember_launcher,
@@ -78,6 +78,7 @@ def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
     return [
         *_all(lambda: tree.check_kit(root), lambda: tree.check_sources(root)),
         *found,
+        *_all(lambda: reranker.check_reranker(root, config)),
         *_all(lambda: documents.check_frontmatter(root), lambda: documents.check_superseded(root)),
     ]
 

@@ -24,7 +24,6 @@ from backend.tree.window import is_window
 _COLLECTION_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,510}[a-zA-Z0-9]")
 """What Chroma takes as a name (its own error message says so): 3 to 512 of these, letter or digit at both ends."""
 
-
 _LEAST = {
     "nudge.after_days": 0,
     "nudge.after_files": 0,
@@ -34,6 +33,11 @@ _LEAST = {
     "sync.max_seconds": 0,
     "sync.max_memory_mb": 100,
 }
+_SLIP = 0.75
+"""How alike (``difflib``'s ratio) an unknown key is to the one it was meant to be: ``nudge.stat`` is, ``owner.name`` is a key of
+its own and no ``reranker.name``.
+"""
+
 _UNSHOWN = {"chroma.token_env"}
 """Keys whose wrong value is not repeated: it may be the secret itself, pasted where its name belongs."""
 
@@ -124,12 +128,7 @@ def set_key(root: Path, key: str, text: str) -> Config:
 
     Raises ``UsageError`` for a key we don't know or a value that doesn't fit; the file is then as it was.
     """
-    if key not in KEYS:
-        raise _unknown(key)
-    if key == "senior_root":
-        raise UsageError(
-            "senior_root: is where the file lies; move the folder instead, the config follows by itself"
-        )
+    _check_key(key)
 
     def change(raw: dict[str, Any]) -> None:
         *groups, leaf = key.split(".")
@@ -148,6 +147,35 @@ def set_key(root: Path, key: str, text: str) -> Config:
         raise UsageError(str(error)) from error
 
 
+def unset_key(root: Path, key: str) -> Config:
+    """Take the dotted ``key`` out of the file, so that its default counts again. Raises ``UsageError`` as ``set_key`` does."""
+    _check_key(key)
+
+    def change(raw: dict[str, Any]) -> None:
+        *groups, leaf = key.split(".")
+        target: Any = raw
+        for group in groups:
+            target = target.get(group)
+            if not isinstance(target, dict):
+                return
+        target.pop(leaf, None)
+
+    try:
+        return change_config(root, change)
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+
+
+def _check_key(key: str) -> None:
+    """Raise ``UsageError`` unless ``key`` is one that a person may change."""
+    if key not in KEYS:
+        raise _unknown(key)
+    if key == "senior_root":
+        raise UsageError(
+            "senior_root: is where the file lies; move the folder instead, the config follows by itself"
+        )
+
+
 def unknown_keys(root: Path) -> list[str]:
     """Dotted keys in the file that we don't know (they are kept as they are), with the nearest known one as a hint."""
     import difflib  # not at the top: the hooks read configs too
@@ -160,7 +188,7 @@ def unknown_keys(root: Path) -> list[str]:
             continue
         if key in groups:  # a whole group that is empty
             continue
-        near = difflib.get_close_matches(key, [*KEYS, *groups], n=1)
+        near = difflib.get_close_matches(key, [*KEYS, *groups], n=1, cutoff=_SLIP)
         found.append(f"{key} (did you mean {near[0]}?)" if near else key)
     return found
 

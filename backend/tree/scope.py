@@ -16,7 +16,7 @@ def resolve_scope(scope: str, repos: Collection[str], paths: Iterable[str]) -> s
 
     ``repos``: slugs and nested repos' paths; ``paths``: the documents, whose folders count too.
     The whole path decides first (case does not matter), then its last part or parts, repos before
-    folders: ``memopop-ai`` finds ``ai-labs/memopop-ai``. Raises UsageError, naming the near ones,
+    folders: ``memo-press`` finds ``bay-labs/memo-press``. Raises UsageError, naming the near ones,
     when nothing or more than one thing matches.
     """
     wanted = _normal(scope)

@@ -83,15 +83,15 @@ def parse_since(text: str, now: datetime, option: str = "--since") -> Window:
     Raises UsageError when it is not a calendar day or lies after today.
     """
     match = _DAY.fullmatch(text)
-    try:
-        since = date.fromisoformat(match[1]) if match else None
-    except ValueError:
-        since = None
-    if since is None:
+    if match is None:
+        length = " For a length use --window 2w." if option == "--since" else ""
         raise UsageError(
-            f"{option} expects a day as YYYY-MM-DD, such as 2026-05-01; got {text!r}. "
-            "For a length use --window 2w."
+            f"{option} expects a day as YYYY-MM-DD, such as 2026-05-01; got {text!r}.{length}"
         )
+    try:
+        since = date.fromisoformat(match[1])
+    except ValueError:
+        raise UsageError(f"{option} {match[1]}: the calendar has no such day.") from None
     today = now.date()
     if since > today:
         raise UsageError(

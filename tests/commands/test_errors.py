@@ -48,7 +48,11 @@ def test_without_a_senior_root_every_command_ends_3_and_says_what_to_do(
 
 
 def test_a_root_that_is_named_wrongly_ends_3(cv: Any, tree: Any, tmp_path: Path) -> None:
-    assert cv("status", "--root", str(tmp_path / "not there")).code == 3
+    for command in ("status", "doctor"):
+        absent = cv(command, "--root", str(tmp_path / "not there"))
+        assert (absent.code, absent.out) == (3, "")
+        assert f"--root {tmp_path / 'not there'}: no such folder. 'cv list-roots'" in absent.err
+    assert "no .context-vigilance/config.json in it" in cv("status", "--root", str(tmp_path)).err
     assert cv("status", "--root", str(tree.root), cwd=tmp_path).code == 0
     assert cv("status", "--root", str(tree.root / "mill"), cwd=tmp_path).code == 0
 
@@ -90,7 +94,11 @@ def test_an_unknown_key_is_kept_and_said_by_status(cv: Any, tree: Any) -> None:
     ("arguments", "says"),
     [
         (("catch-up", "--since", "someday"), "--since expects a day as YYYY-MM-DD"),
-        (("catch-up", "--since", "2025-02-30"), "--since expects a day"),
+        (("catch-up", "--since", "2025-02-30"), "--since 2025-02-30: the calendar has no such day"),
+        (("find", ""), "expected a task in plain words"),
+        (("search", " "), "expected a question in plain words"),
+        (("config", "unset", "nudge.sate"), "did you mean nudge.state"),
+        (("config", "unset", "senior_root"), "move the folder instead"),
         (("catch-up", "--since", "2999-01-01"), "lies in the future"),
         (("catch-up", "--window", "soon"), "--window expects a number and d, w, m or y"),
         (("catch-up", "--scope", "nope"), "nope"),

@@ -166,8 +166,18 @@ def test_no_roots_yet(org: Any, cv: Any) -> None:
     assert cv("list-roots").out == "none yet: run 'cv init' at the top of your tree of repos\n"
 
 
+def test_a_setting_goes_back_to_its_default(tree: Any, cv: Any) -> None:
+    cv("config", "set", "nudge.after_days", "9")
+    cv("config", "set", "reranker.url", "http://localhost:9/rerank")
+    assert cv("config", "unset", "nudge.after_days").out == "nudge.after_days = 3.0\n"
+    assert "no reranker is asked" in cv("config", "unset", "reranker.url").out
+    assert cv("config", "get", "nudge.after_days").out == "3.0\n"
+
+
 def test_help_lists_the_commands(org: Any, cv: Any, snapshot: Any) -> None:
     assert cv("help").out == snapshot
+    alone = cv()
+    assert (alone.code, alone.out, alone.err) == (0, cv("help").out, "")
     assert cv("--version").out.startswith("cv, version ")
 
 

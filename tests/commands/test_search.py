@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from backend.tree.lock import exclusive
+
 
 @pytest.fixture
 def tree(tree: Any, cv: Any) -> Any:
@@ -40,11 +42,43 @@ def test_the_answer_is_fresh_and_has_the_keys_of_the_contract(tree: Any, cv: Any
     assert lines[first["end_line"] - 1] == "A dog pays half."
 
 
-def test_text_opens_from_where_one_stands(tree: Any, cv: Any) -> None:
-    at_root = cv("search", "children", "ride", "free", "-n", "1").out
-    assert "ferry/context-v/specs/Fares.md:9-11" in at_root
-    below = cv("search", "children ride free", "-n", "1", cwd=tree.path("ferry/context-v")).out
-    assert " specs/Fares.md:9-11" in below
+@pytest.mark.parametrize("folder", [".", "ferry/context-v"])
+def test_paths_are_from_the_root_wherever_one_stands(tree: Any, cv: Any, folder: str) -> None:
+    out = cv("search", "children", "ride", "free", "-n", "1", cwd=tree.path(folder)).out
+    assert out.splitlines()[1] == f"senior root: {tree.root}"
+    assert "1. [ferry] ferry/context-v/specs/Fares.md:9-11 › Children › 2025-07-01\n" in out
+
+
+@pytest.mark.parametrize("command", ["find", "search"])
+def test_where_no_terminal_reads_each_hit_is_a_line(tree: Any, cv: Any, command: str) -> None:
+    path = f"ferry/context-v/specs/{'A-Long-Name-' * 12}.md"
+    tree.document(path, "The lighthouse keeper's lamp.", title="Lamp " * 20)
+    (line,) = [x for x in cv(command, "lighthouse keeper").out.splitlines() if x.startswith("1. ")]
+    assert path in line
+    assert "› 2025-03-14" in line
+
+
+def test_a_scope_is_that_of_find(tree: Any, cv: Any) -> None:
+    def repos(command: str, scope: str) -> set[str]:
+        answer = json.loads(cv(command, "the wharf", "--scope", scope, "-n", "50", "--json").out)
+        return {hit["repo"] for hit in answer["passages" if command == "search" else "candidates"]}
+
+    assert repos("search", "mill") == repos("find", "mill") == {"mill"}
+    assert "--scope mlil is no repo" in cv("search", "x", "--scope", "mlil").err
+    private = cv("search", "x", "--scope", "mill", "--role", "claude-code-sessions")
+    assert (private.code, "--scope does not apply" in private.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["find", "search"])
+def test_an_index_that_cannot_be_used_is_not_called_no_match(
+    tree: Any, cv: Any, command: str
+) -> None:
+    with exclusive(tree.path(".context-vigilance/writer.lock"), seconds=0, busy=""):
+        tree.path(".context-vigilance/index.sqlite").write_bytes(b"no database " * 400)
+        out = cv(command, "the wharf").out
+    assert out.startswith("Nothing was searched for: the wharf\n")
+    assert "the index is there but can't be used" in out
+    assert "cv doctor --fix" in out
 
 
 def test_markdown_is_for_the_agent(tree: Any, cv: Any) -> None:

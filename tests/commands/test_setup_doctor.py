@@ -19,6 +19,7 @@ import pytest
 
 from backend.session.journal import Record, write_record
 from backend.setup.checks import store
+from backend.setup.installer import count_packages
 from backend.tree.config import load_config
 from backend.tree.lock import exclusive
 
@@ -113,7 +114,13 @@ def test_outside_of_a_root_the_machine_is_looked_at_and_it_ends_3(cv: Any, tmp_p
     done = cv("doctor", cwd=tmp_path)
     assert done.code == 3
     assert "environment: Python 3." in done.out
-    assert "cv: no senior root here" in done.err
+    assert "there is no senior root here: 'cv init --senior-root PATH'" in done.out
+    assert ("All is well" in done.out, done.err) == (False, "")
+
+
+def test_the_set_up_counts_the_packages_that_the_doctor_counts(cv: Any, tmp_path: Path) -> None:
+    counted = count_packages([ROOT / "requirements.txt"])
+    assert f"; {counted} packages;" in cv("doctor", cwd=tmp_path).out
 
 
 # --- the machine -----------------------------------------------------------------------------------------------------

@@ -70,13 +70,21 @@ def test_json_keeps_its_keys_and_says_how_the_hook_went(tree: Any, cv: Any) -> N
     assert status["documents"] == {"": 4}
 
 
+def test_a_server_is_not_asked_and_not_vouched_for(tree: Any, cv: Any) -> None:
+    for key, value in (("chroma.port", "9"), ("chroma.mode", "http")):  # port 9: nobody answers
+        assert cv("config", "set", key, value).code == 0
+    out = cv("status").out
+    assert "fresh         yes, the index here; the server was not asked\n" in out
+    assert re.search(r"server +.*localhost:9\b.* \(not asked here; 'cv doctor' asks it\)\n", out)
+
+
 def test_long_lists_are_cut_and_say_so(tree: Any, cv: Any) -> None:
     for number in range(15):
         tree.document(f"repo-{number:02}/context-v/A.md", status=f"State {number}")
     out = cv("status").out
     assert "… and 3 repos more; --json lists all" in out
     cv("sync")
-    assert re.search(r"status +4 without, 1 State 0, .*, 8 other\n", cv("status").out)
+    assert re.search(r"by status +1 State 0, .*, 7 other; 4 name none\n", cv("status").out)
 
 
 # --- config ----------------------------------------------------------------------------------------------------------

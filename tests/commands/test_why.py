@@ -41,6 +41,26 @@ def test_a_file_outside(tree: Any, cv: Any, tmp_path: Any) -> None:
     assert "does not lie under the senior root" in " ".join(done.out.split())
 
 
+def test_a_file_that_is_not_there(tree: Any, cv: Any) -> None:
+    done = cv("why", "nosuch.md")
+    assert (done.code, done.out) == (1, "nosuch.md\n  not indexed: there is no such file\n")
+    alone = cv("why", "what turns the wheel")
+    assert (alone.code, alone.out) == (2, "")
+    assert 'for a task name a file too: cv why "TASK" FILE' in alone.err
+
+
+def test_a_file_found_elsewhere_is_said_to_be(tree: Any, cv: Any) -> None:
+    note = "Wheel.md is not in this folder; taken as mill/context-v/specs/Wheel.md of the tree"
+    assert note in cv("why", "Wheel.md", cwd=tree.path("ferry")).out
+    assert (
+        "not in this folder" not in cv("why", "Wheel.md", cwd=tree.path("mill/context-v/specs")).out
+    )
+    assert (
+        "not in this folder"
+        not in cv("why", "mill/context-v/specs/Wheel.md", cwd=tree.path("ferry")).out
+    )
+
+
 def test_wrong_arguments(tree: Any, cv: Any) -> None:
     assert cv("why").code == 2
     assert 'expected FILE, or "TASK" FILE with the task in quotes' in cv("why", "a", "b", "c").err

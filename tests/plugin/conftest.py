@@ -45,14 +45,14 @@ def host(program: str, model: Any, tmp_path_factory: pytest.TempPathFactory) -> 
 def work(host: Any) -> Any:
     """The person's tree, set up by the plugin's own command: two repos with documents, one folder dismissed."""
     org = Organisation(host.base / "wörk tree")
-    for repo in ("ai-labs", "site", "private"):
+    for repo in ("bay-labs", "site", "private"):
         org.repo(repo)
     org.document(
-        "ai-labs/context-v/specs/Price-List-Importer.md",
+        "bay-labs/context-v/specs/Price-List-Importer.md",
         "## The importer\n\nIt reads the price lists of all suppliers; THE-WHOLE-SPEC.",
         title="Price list importer",
     )
-    org.document("ai-labs/context-v/specs/Rate-Limits.md", "## Limits\n\nHow many calls a minute.")
+    org.document("bay-labs/context-v/specs/Rate-Limits.md", "## Limits\n\nHow many calls a minute.")
     org.document("site/context-v/plans/Launch-Plan.md")
     org.document("private/context-v/notes/Mine.md")
     org.dismiss("private")

@@ -61,7 +61,8 @@ class Host:
         self.hub = base / "hub"
         self.variables: dict[str, str] = {}
         (self.home / ".gitconfig").write_text(
-            f'[url "file://{self.hub}/"]\n\tinsteadOf = https://github.com/\n[user]\n\tname = t\n\temail = t@example.org\n[core]\n\tsafecrlf = false\n'
+            f'[url "file://{self.hub}/"]\n\tinsteadOf = https://github.com/\n'
+            "[user]\n\tname = t\n\temail = t@example.org\n[core]\n\tsafecrlf = false\n"
         )
         self.settle_home()
 

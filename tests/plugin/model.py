@@ -35,7 +35,7 @@ def read(path: str) -> Use:
 
 
 class Model:
-    """The server. ``requests`` are the bodies of the main loop's requests so far, ``arrived`` their moments (``time.monotonic``)."""
+    """The server. ``requests``: the bodies of the main loop's requests so far, ``arrived`` their ``time.monotonic``."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []

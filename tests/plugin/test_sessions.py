@@ -14,7 +14,7 @@ pytestmark = pytest.mark.e2e
 APPLIES = "Context Vigilance is at work here"
 QUESTION = "Any known relevant context-v files? List them, paste paths, say 'help me find', or say 'no context needed'."
 TASK = "please mend the importer of the price lists"
-SPEC = "ai-labs/context-v/specs/Price-List-Importer.md"
+SPEC = "bay-labs/context-v/specs/Price-List-Importer.md"
 
 
 # --- installed ---------------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def test_the_plugin_is_valid_and_comes_from_the_clone(host: Any) -> None:
 # --- where it applies --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ["", "ai-labs", "ai-labs/context-v/specs"])
+@pytest.mark.parametrize("folder", ["", "bay-labs", "bay-labs/context-v/specs"])
 def test_a_session_in_the_tree_learns_of_it(host: Any, work: Any, model: Any, folder: str) -> None:
     model.script("hello")
     (said,) = host.prompt(TASK, cwd=work.root / folder)
@@ -98,7 +98,7 @@ def test_a_message_without_files_is_asked_about_and_help_me_find_leads_to_the_fi
 ) -> None:
     """The whole of kickoff: the question, the find that needs no permission, the Read of what was chosen."""
     cv = f'"{host.plugin_root()}/bin/cv"'
-    session = terminal(work.root / "ai-labs")
+    session = terminal(work.root / "bay-labs")
     model.script(
         QUESTION,
         bash(f'{cv} find "mend the importer of the price lists" --json'),
@@ -128,7 +128,7 @@ def read_first(said: str) -> Use:
     "text",
     [
         "go by @context-v/specs/Price-List-Importer.md please",
-        "go by {root}/ai-labs/context-v/specs/Price-List-Importer.md please",
+        "go by {root}/bay-labs/context-v/specs/Price-List-Importer.md please",
         "go by [[Price-List-Importer]] please",
     ],
     ids=["mention", "path", "wikilink"],
@@ -136,7 +136,7 @@ def read_first(said: str) -> Use:
 def test_a_message_that_names_a_file_is_left_alone(
     host: Any, work: Any, model: Any, terminal: Any, text: str
 ) -> None:
-    session = terminal(work.root / "ai-labs")
+    session = terminal(work.root / "bay-labs")
     model.script("fine")
     (said,) = session.ask(text.replace("{root}", str(work.root)))
 
@@ -147,7 +147,7 @@ def test_a_message_that_names_a_file_is_left_alone(
 def test_a_slash_command_is_left_alone_and_does_not_count(
     host: Any, work: Any, model: Any, terminal: Any
 ) -> None:
-    session = terminal(work.root / "ai-labs")
+    session = terminal(work.root / "bay-labs")
     model.script("the digest", QUESTION)
     (digest,) = session.ask("/catch-up-2w")
     assert QUESTION not in digest
@@ -191,7 +191,7 @@ def test_continue_repeats_nothing(host: Any, work: Any, model: Any) -> None:
 
 
 def test_compaction_keeps_the_answer(host: Any, work: Any, model: Any, terminal: Any) -> None:
-    session = terminal(work.root / "ai-labs")
+    session = terminal(work.root / "bay-labs")
     model.script(QUESTION, "Fine.", "<summary>An importer was talked about.</summary>", "going on")
     session.ask(TASK)
     session.ask("just start, then")

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
 from backend.render.findings_text import findings_text
-from backend.schemas.kickoff import Candidate, Findings, Flag
+from backend.schemas.kickoff import Candidate, Evidence, Findings, Flag
 
 
 @pytest.fixture
@@ -77,5 +77,13 @@ def test_colour_only_adds_escapes(findings: Findings) -> None:
 
 
 def test_nothing_found_and_not_fresh(snapshot: SnapshotAssertion) -> None:
-    empty = Findings(task="paint the moon", senior_root="/tree", fresh=False, candidates=())
+    nothing = Evidence(verdict="none", coverage=0.0, best_similarity=0.1)
+    empty = Findings(
+        task="paint the moon", senior_root="/tree", fresh=False, candidates=(), evidence=nothing
+    )
     assert findings_text(empty) == snapshot
+
+
+def test_nothing_searched_is_not_called_no_match() -> None:
+    unsearched = Findings(task="paint the moon", senior_root="/tree", fresh=True, candidates=())
+    assert findings_text(unsearched).startswith("Nothing was searched for: paint the moon\n")

@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +65,7 @@ def child_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def serve() -> Serve:
     """A started ``cv mcp`` and a client that is connected to it, as an asynchronous context."""
 
@@ -151,6 +152,45 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Any:
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         org = furnish(Organisation(tmp_path_factory.mktemp("harbour") / "wörk tree"))
     return org
+
+
+class Client:
+    """A session that stays open, for tests that only ask: each call is answered before it returns."""
+
+    def __init__(self, session: Session, portal: Any) -> None:
+        self._session, self._portal = session, portal
+
+    def tools(self) -> dict[str, Any]:
+        return dict(self._portal.call(self._session.tools))
+
+    def call(self, tool: str, **arguments: Any) -> Reply:
+        reply: Reply = self._portal.call(partial(self._session.call, tool, **arguments))
+        return reply
+
+
+@contextmanager
+def client(serve: Serve, folder: Path, *arguments: str) -> Iterator[Client]:
+    from anyio.from_thread import start_blocking_portal
+
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(serve(folder, *arguments)) as session,
+    ):
+        yield Client(session, portal)
+
+
+@pytest.fixture(scope="session")
+def tools(serve: Serve, harbour: Any) -> Iterator[Client]:
+    """``cv mcp`` in the harbour, one server for all tests that only ask it."""
+    with client(serve, harbour.root) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="session")
+def chroma_tools(serve: Serve, harbour: Any) -> Iterator[Client]:
+    """``cv mcp --as-chroma`` in the harbour, likewise."""
+    with client(serve, harbour.root, "--as-chroma") as connected:
+        yield connected
 
 
 @pytest.fixture

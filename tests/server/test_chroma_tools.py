@@ -43,17 +43,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def ask(serve: Any, harbour: Any) -> Callable[..., list[Any]]:
-    """Make calls, (tool without ``chroma_``, arguments) each, over one connection; their replies."""
-
-    def run(*calls: tuple[str, dict[str, Any]]) -> list[Any]:
-        async def live() -> list[Any]:
-            async with serve(harbour.root, "--as-chroma") as session:
-                return [await session.call(f"chroma_{tool}", **given) for tool, given in calls]
-
-        return anyio.run(live)
-
-    return run
+def ask(chroma_tools: Any) -> Callable[..., list[Any]]:
+    """Make calls, (tool without ``chroma_``, arguments) each; their replies."""
+    return lambda *calls: [chroma_tools.call(f"chroma_{tool}", **given) for tool, given in calls]
 
 
 def query(*texts: str, **more: Any) -> tuple[str, dict[str, Any]]:
@@ -64,13 +56,8 @@ def get(**more: Any) -> tuple[str, dict[str, Any]]:
     return "get_documents", {"collection_name": CORPUS, **more}
 
 
-def test_the_read_only_tools_and_no_others(serve: Any, harbour: Any) -> None:
-    async def look() -> dict[str, Any]:
-        async with serve(harbour.root, "--as-chroma") as session:
-            return dict(await session.tools())
-
-    tools = anyio.run(look)
-
+def test_the_read_only_tools_and_no_others(chroma_tools: Any) -> None:
+    tools = chroma_tools.tools()
     takes = {
         name: {
             argument: ... if argument in tool.input_schema.get("required", []) else said["default"]

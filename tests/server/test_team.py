@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,38 +13,8 @@ import anyio
 CORPUS = {"collection_name": "context-vigilance-corpus"}
 
 
-@pytest.fixture
-def port(tmp_path: Path) -> Iterator[int]:
-    """The port of a real ``chroma run``."""
-    program = shutil.which("chroma", path=str(Path(sys.executable).parent))
-    if program is None:
-        pytest.skip("this environment has no chroma program")
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        number = int(free.getsockname()[1])
-    where = ["--path", str(tmp_path / "server"), "--host", "127.0.0.1", "--port", str(number)]
-    process = subprocess.Popen(
-        [program, "run", *where],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        end = time.monotonic() + 60
-        while not listens(number):
-            assert process.poll() is None, "chroma run ended by itself"
-            assert time.monotonic() < end, "chroma run does not listen"
-        yield number
-    finally:
-        process.kill()
-        process.wait()
-
-
-def listens(number: int) -> bool:
-    with closing(socket.socket()) as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", number)) == 0
-
-
 def test_the_same_answers_as_from_the_folder(
-    serve: Any, own_harbour: Any, cv: Callable[..., Any], port: int
+    serve: Any, own_harbour: Any, cv: Callable[..., Any], team_server: Any
 ) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("chroma_get_collection_count", CORPUS),
@@ -69,7 +32,7 @@ def test_the_same_answers_as_from_the_folder(
             return [sorted(names.texts), *map(in_order, replies)]
 
     in_the_folder = anyio.run(ask)
-    for key, value in (("host", "127.0.0.1"), ("port", str(port)), ("mode", "http")):
+    for key, value in (("host", "127.0.0.1"), ("port", str(team_server.port)), ("mode", "http")):
         assert cv("config", "set", f"chroma.{key}", value, cwd=own_harbour.root).code == 0
     assert cv("sync", cwd=own_harbour.root).code == 0
 

@@ -32,22 +32,20 @@ def loaded(log: str) -> set[str]:
     return {line.rpartition("|")[2].strip().split(".")[0] for line in lines}
 
 
-def test_the_tools_say_what_they_take_and_that_they_only_read(serve: Any, harbour: Any) -> None:
-    async def look() -> None:
-        async with serve(harbour.root) as session:
-            for tool in (await session.tools()).values():
-                assert tool.annotations.read_only_hint is True
-                assert tool.annotations.open_world_hint is False
-                assert tool.input_schema["type"] == "object"
-                assert tool.input_schema["additionalProperties"] is False
-                assert tool.output_schema["type"] == "object"
-                for argument in tool.input_schema["properties"].values():
-                    assert argument["description"]
-            find = (await session.tools())["find"].input_schema
-            assert find["required"] == ["task"]
-            assert find["properties"]["n_results"]["default"] == 20
-
-    anyio.run(look)
+def test_the_tools_say_what_they_take_and_that_they_only_read(tools: Any) -> None:
+    listed = tools.tools()
+    assert set(listed) == set(CALLS)
+    for tool in listed.values():
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.open_world_hint is False
+        assert tool.input_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema["type"] == "object"
+        for argument in tool.input_schema["properties"].values():
+            assert argument["description"]
+    find = listed["find"].input_schema
+    assert find["required"] == ["task"]
+    assert find["properties"]["n_results"]["default"] == 20
 
 
 CALLS: dict[str, tuple[dict[str, Any], list[str]]] = {
@@ -69,57 +67,59 @@ CALLS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 @pytest.mark.parametrize("tool", CALLS)
 def test_an_answer_is_what_the_command_prints(
-    serve: Any, harbour: Any, cv_json: Callable[..., Any], tool: str
+    tools: Any, harbour: Any, cv_json: Callable[..., Any], tool: str
 ) -> None:
     arguments, command = CALLS[tool]
-
-    async def ask() -> Any:
-        async with serve(harbour.root) as session:
-            await session.tools()  # the client then checks each answer against the tool's schema
-            return await session.call(tool, **arguments)
-
-    reply = anyio.run(ask)
+    tools.tools()  # the client then checks each answer against the tool's schema
+    reply = tools.call(tool, **arguments)
 
     assert reply.json == reply.data == cv_json(harbour.root, *command)
     assert "berths/context-v" in reply.text or tool == "status"
 
 
 WRONG: list[tuple[str, dict[str, Any], list[str]]] = [
-    ("find", {}, ["task", "missing"]),
-    ("find", {"task": ""}, ["$.task"]),
-    ("find", {"task": 3}, ["$.task", "`str`", "`int`"]),
-    ("find", {"task": "fees", "n_results": 0}, ["$.n_results", ">= 1"]),
-    ("find", {"task": "fees", "limit": 3}, ["unknown field `limit`", "n_results"]),
+    ("find", {}, ["find: task: expected, but it is missing; it takes task"]),
+    ("find", {"task": ""}, ['task: expected some text, got ""']),
+    ("find", {"task": 3}, ["task: expected text, got 3;"]),
+    (
+        "find",
+        {"task": "fees", "n_results": 0},
+        ["n_results: expected a whole number, 1 or more, got 0"],
+    ),
+    (
+        "find",
+        {"task": "fees", "n_results": "few"},
+        ["n_results: expected a whole number", 'got "few"'],
+    ),
+    ("find", {"task": "fees", "scope": ["a"]}, ['scope: expected text or null, got ["a"]']),
+    ("find", {"task": "fees", "limit": 3}, ["limit: there is no such argument", "n_results"]),
     ("find", {"task": "fees", "scope": "nowhere"}, ["nowhere"]),
     ("search", {"question": "fees", "where": ["colour=red"]}, ["FIELD=VALUE", "colour=red"]),
-    ("search", {"question": "fees", "role": "letters"}, ["$.role", "letters"]),
+    ("search", {"question": "fees", "where": [1]}, ["where: expected text in the list, got [1]"]),
+    (
+        "search",
+        {"question": "fees", "role": "letters"},
+        ["role: expected context-vigil", "letters"],
+    ),
+    ("search", {"question": "fees", "role": "claude-code-sessions"}, ["private", "not offered"]),
     ("catch_up", {"window": "soon"}, ["soon"]),
     ("status", {"verbose": True}, ["verbose"]),
     ("forget", {}, ["forget", "no such tool", "find, search, catch_up, status"]),
 ]
 
 
-def test_a_call_that_makes_no_sense_is_answered_in_a_line(serve: Any, harbour: Any) -> None:
-    async def ask() -> None:
-        async with serve(harbour.root) as session:
-            for tool, arguments, words in WRONG:
-                reply = await session.call(tool, **arguments)
-                assert reply.failed, (tool, arguments)
-                assert "\n" not in reply.text
-                assert all(word in reply.text for word in words), reply.text
-            assert (await session.call("find", task="fees")).json["candidates"]
-
-    anyio.run(ask)
+def test_a_call_that_makes_no_sense_is_answered_in_a_line(tools: Any) -> None:
+    for tool, arguments, words in WRONG:
+        reply = tools.call(tool, **arguments)
+        assert reply.failed, (tool, arguments)
+        assert "\n" not in reply.text
+        assert all(word in reply.text for word in words), reply.text
+    assert tools.call("find", task="fees").json["candidates"]
 
 
-def test_numbers_and_lists_may_come_as_text(serve: Any, harbour: Any) -> None:
-    async def ask() -> Any:
-        async with serve(harbour.root) as session:
-            return await session.call(
-                "search", question="fees", n_results="1", where='["kind=specs"]'
-            )
-
-    assert len(anyio.run(ask).json["passages"]) == 1
+def test_numbers_and_lists_may_come_as_text(tools: Any) -> None:
+    reply = tools.call("search", question="fees", n_results="1", where='["kind=specs"]')
+    assert len(reply.json["passages"]) == 1
 
 
 def test_outside_a_tree_the_tools_are_there_and_say_what_to_do(

@@ -127,10 +127,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     base = tmp_path_factory.mktemp("built")
     org = Organisation(base / "w\u00f6rk tree")
-    org.repo("ai-labs")
+    org.repo("bay-labs")
     org.repo("site")
     for name in ("Price-List-Importer", "Rate-Limits", "Order-Desk-Handbook"):
-        org.document(f"ai-labs/context-v/specs/{name}.md", title=name.replace("-", " "))
+        org.document(f"bay-labs/context-v/specs/{name}.md", title=name.replace("-", " "))
     org.document("site/context-v/plans/Launch-Plan.md")
     org.document("site/context-v/notes/Two words Here.md")
     org.document("site/changelog/2025-03-02_01.md")

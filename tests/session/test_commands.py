@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-LIMITS = "ai-labs/context-v/specs/Rate-Limits.md"
+LIMITS = "bay-labs/context-v/specs/Rate-Limits.md"
 PLAN = "site/context-v/plans/Launch-Plan.md"
 
 
@@ -41,7 +41,7 @@ def test_what_is_not_there_or_outside_is_refused_and_nothing_kept(
 ) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("x")
-    for path in ("ai-labs/context-v/specs/Gone.md", str(outside), "../outside.md", "ai-labs"):
+    for path in ("bay-labs/context-v/specs/Gone.md", str(outside), "../outside.md", "bay-labs"):
         assert path in cv_session("remember-files", LIMITS, path, session="s1", code=2)
     assert "not asked yet" in cv_session("show", session="s1")
 

@@ -16,10 +16,11 @@ CV = f'"{LAUNCHER}"'
 posix = pytest.mark.skipif(os.name == "nt", reason="paths of POSIX systems")
 
 READS = [
-    "find 'mend the importer' --markdown", 'find "what\'s new in R2, is it done?" --n-results 20 --scope ai-labs',
+    "find 'mend the importer' --markdown", 'find "what\'s new in R2, is it done?" --n-results 20 --scope bay-labs',
+    "find fares -n 5 --scope mill", "search fares -n 5 --scope mill",
     "find mend the importer", "search 'who chose SQLite' --json", "catch-up --window 2w --markdown",
     "catch-up --since=2026-05-01 --by-author 'Ada Moss'", "status", "status --json",
-    "why ai-labs/context-v/specs/A.md", "doctor", "list-roots", "help find", "--version", "find --help", "folders",
+    "why bay-labs/context-v/specs/A.md", "doctor", "list-roots", "help find", "--version", "find --help", "folders",
     "nudge", "nudge --json", "nudge mute-for-today", "nudge mute-for-week", "config list", "config get nudge.state",
     "session show", "session no-context", "session remember-files '/tree/a/context-v/Two words.md' b.md", "sync",
     "sync --changed-since --json", "sync --dry-run --role changelog-corpus", "find für das Maß", "find '请修复导入器'",

@@ -33,8 +33,8 @@ def test_something_huge_that_was_pasted_does_not_use_up_the_hooks_time(
 @pytest.mark.parametrize(
     "text",
     [
-        "go by ai-labs/context-v/specs/Price-List-Importer.md",
-        "go by @ai-labs/context-v/specs/Price-List-Importer.md",
+        "go by bay-labs/context-v/specs/Price-List-Importer.md",
+        "go by @bay-labs/context-v/specs/Price-List-Importer.md",
         "go by [[Price-List-Importer]]",
         "go by Price-List-Importer",
     ],
@@ -111,7 +111,7 @@ def test_silent_outside_and_where_dismissed(hooks: Any, tree: Any, tmp_path: Pat
 
     assert hooks.prompt(TASK, cwd=str(tmp_path)) == ""
     assert hooks.prompt(TASK, cwd=str(tree.root / "site")) == ""
-    assert QUESTION in hooks.prompt(TASK, cwd=str(tree.root / "ai-labs"))
+    assert QUESTION in hooks.prompt(TASK, cwd=str(tree.root / "bay-labs"))
 
 
 def test_silent_where_it_cannot_be_remembered(hooks: Any, tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import pytest
 from backend.session.references import References, find_references
 
 DOCUMENTS = (
-    "ai-labs/context-v/specs/Price-List-Importer.md",
-    "ai-labs/context-v/specs/Rate-Limits.md",
-    "ai-labs/context-v/specs/sign-in.md",
-    "ai-labs/context-v/README.md",
-    "ai-labs/desk/context-v/plans/Roadmap.md",
+    "bay-labs/context-v/specs/Price-List-Importer.md",
+    "bay-labs/context-v/specs/Rate-Limits.md",
+    "bay-labs/context-v/specs/sign-in.md",
+    "bay-labs/context-v/README.md",
+    "bay-labs/desk/context-v/plans/Roadmap.md",
     "site/context-v/plans/Roadmap.md",
     "site/context-v/notes/Two words Here.md",
     "site/context-v/specs/Prix-d-été.md",
@@ -33,13 +33,13 @@ def tree(tmp_path: Path) -> Path:
     for path in (
         *DOCUMENTS,
         *ENTRIES,
-        "ai-labs/context-v/specs/Brand-New.md",
-        "ai-labs/README.md",
-        "ai-labs/src/main.md",
+        "bay-labs/context-v/specs/Brand-New.md",
+        "bay-labs/README.md",
+        "bay-labs/src/main.md",
     ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("# x\n", "utf-8")
-    (root / "ai-labs/src/app.py").write_text("", "utf-8")
+    (root / "bay-labs/src/app.py").write_text("", "utf-8")
     manifests = root / ".context-vigilance/manifests"
     manifests.mkdir(parents=True)
     for role, paths in (("context-vigilance-corpus", DOCUMENTS), ("changelog-corpus", ENTRIES)):
@@ -50,29 +50,29 @@ def tree(tmp_path: Path) -> Path:
 
 NAMED = [
     # mentions
-    ("go by @ai-labs/context-v/specs/Price-List-Importer.md please", "", (IMPORTER,)),
-    ("go by @context-v/specs/Price-List-Importer.md please", "ai-labs", (IMPORTER,)),
+    ("go by @bay-labs/context-v/specs/Price-List-Importer.md please", "", (IMPORTER,)),
+    ("go by @context-v/specs/Price-List-Importer.md please", "bay-labs", (IMPORTER,)),
     ('read @"site/context-v/notes/Two words Here.md" first', "", (TWO_WORDS,)),
     ("read @'context-v/notes/Two words Here.md' first", "site", (TWO_WORDS,)),
-    ("@Rate-Limits.md is what I go by", "ai-labs", (LIMITS,)),
-    ("see (@ai-labs/context-v/specs/Rate-Limits.md), then start", "", (LIMITS,)),
-    ("@ai-labs/context-v/specs/Rate-Limits.md#L10-20 has it", "", (LIMITS,)),
+    ("@Rate-Limits.md is what I go by", "bay-labs", (LIMITS,)),
+    ("see (@bay-labs/context-v/specs/Rate-Limits.md), then start", "", (LIMITS,)),
+    ("@bay-labs/context-v/specs/Rate-Limits.md#L10-20 has it", "", (LIMITS,)),
     # absolute paths, pasted
-    ("{root}/ai-labs/context-v/specs/Price-List-Importer.md", "", (IMPORTER,)),
-    ("'{root}/ai-labs/context-v/specs/Price-List-Importer.md'", "", (IMPORTER,)),
-    ("@{root}/ai-labs/context-v/specs/Rate-Limits.md and go", "", (LIMITS,)),
+    ("{root}/bay-labs/context-v/specs/Price-List-Importer.md", "", (IMPORTER,)),
+    ("'{root}/bay-labs/context-v/specs/Price-List-Importer.md'", "", (IMPORTER,)),
+    ("@{root}/bay-labs/context-v/specs/Rate-Limits.md and go", "", (LIMITS,)),
     ("{root}/site/context-v/notes/Two words Here.md", "", (TWO_WORDS,)),
     ("work on {root}/site/changelog/2025-03-02_01.md.", "", (ENTRY,)),
     # relative paths: from here, from the root, from any repo
-    ("context-v/specs/Rate-Limits.md then", "ai-labs", (LIMITS,)),
-    ("./context-v/specs/Rate-Limits.md then", "ai-labs", (LIMITS,)),
-    ("../../site/context-v/notes/Two words Here.md", "ai-labs/desk", (TWO_WORDS,)),
+    ("context-v/specs/Rate-Limits.md then", "bay-labs", (LIMITS,)),
+    ("./context-v/specs/Rate-Limits.md then", "bay-labs", (LIMITS,)),
+    ("../../site/context-v/notes/Two words Here.md", "bay-labs/desk", (TWO_WORDS,)),
     ("desk/context-v/plans/Roadmap.md", "site", (DESK_ROADMAP,)),
     ("specs/Rate-Limits.md:12 says so", "", (LIMITS,)),
-    ("ai-labs\\context-v\\specs\\Rate-Limits.md", "", (LIMITS,)),
+    ("bay-labs\\context-v\\specs\\Rate-Limits.md", "", (LIMITS,)),
     ("changelog/2025-03-02_01.md says what was done", "", (ENTRY,)),
-    ("context-v/specs/Rate-Limits without an ending", "ai-labs", (LIMITS,)),
-    ("`ai-labs/context-v/specs/Rate-Limits.md` and \"context-v/prompts/Start-of-the-Day.md\"", "", (LIMITS, DAY)),
+    ("context-v/specs/Rate-Limits without an ending", "bay-labs", (LIMITS,)),
+    ("`bay-labs/context-v/specs/Rate-Limits.md` and \"context-v/prompts/Start-of-the-Day.md\"", "", (LIMITS, DAY)),
     # wikilinks
     ("follow [[Price-List-Importer]] here", "", (IMPORTER,)),
     ("follow [[Price-List-Importer|the importer]] and [[Rate-Limits#steps]]", "", (IMPORTER, LIMITS)),
@@ -87,11 +87,11 @@ NAMED = [
     ("read 2025-03-02_01.md", "", (ENTRY,)),
     ("Roadmap.md is what counts", "site", (SITE_ROADMAP,)),
     # newer than the manifests
-    ("start from ai-labs/context-v/specs/Brand-New.md", "", ("ai-labs/context-v/specs/Brand-New.md",)),
+    ("start from bay-labs/context-v/specs/Brand-New.md", "", ("bay-labs/context-v/specs/Brand-New.md",)),
 ]  # fmt: skip
 
 NOTHING = [
-    "mend src/app.py and ai-labs/src/main.md",
+    "mend src/app.py and bay-labs/src/main.md",
     "see https://example.org/context-v/specs/Rate-Limits.md",
     "git clone git@example.org:team/context-v.git",
     "mail ada@example.org about the roadmap",
@@ -120,7 +120,7 @@ def test_names_documents(tree: Path, prompt: str, folder: str, found: tuple[str,
 
 @pytest.mark.parametrize("prompt", NOTHING)
 def test_raises_no_false_alarm(tree: Path, prompt: str) -> None:
-    for folder in ("", "ai-labs", "site"):
+    for folder in ("", "bay-labs", "site"):
         assert not find_references(prompt, tree, tree / folder).any
 
 
@@ -134,25 +134,25 @@ def test_lists_what_a_name_could_mean(tree: Path) -> None:
 
 
 def test_takes_a_folder_of_documents_as_a_reference(tree: Path) -> None:
-    assert find_references("look through ai-labs/context-v/specs/", tree, tree).folders == (
-        "ai-labs/context-v/specs",
+    assert find_references("look through bay-labs/context-v/specs/", tree, tree).folders == (
+        "bay-labs/context-v/specs",
     )
-    assert find_references("look through @context-v/specs", tree, tree / "ai-labs").folders == (
-        "ai-labs/context-v/specs",
+    assert find_references("look through @context-v/specs", tree, tree / "bay-labs").folders == (
+        "bay-labs/context-v/specs",
     )
 
 
 def test_a_path_to_nothing_below_context_v_is_told_apart(tree: Path) -> None:
-    answer = find_references("by ai-labs/context-v/specs/Gone.md", tree, tree)
+    answer = find_references("by bay-labs/context-v/specs/Gone.md", tree, tree)
 
     assert answer.any
-    assert answer.missing == ("ai-labs/context-v/specs/Gone.md",)
+    assert answer.missing == ("bay-labs/context-v/specs/Gone.md",)
 
 
 def test_a_file_of_the_folder_at_hand_comes_before_a_document_of_that_name(tree: Path) -> None:
-    assert not find_references("update ./README.md", tree, tree / "ai-labs").any
-    assert find_references("update context-v/README.md", tree, tree / "ai-labs").found == (
-        "ai-labs/context-v/README.md",
+    assert not find_references("update ./README.md", tree, tree / "bay-labs").any
+    assert find_references("update context-v/README.md", tree, tree / "bay-labs").found == (
+        "bay-labs/context-v/README.md",
     )
 
 

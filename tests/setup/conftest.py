@@ -12,7 +12,16 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent))  # the tests are no package: importmode=importlib
 
-from launching import BASE_PYTHON, PROBE, ROOT, Run, build_wheel, pin_to  # type: ignore[import-not-found]
+from launching import (  # type: ignore[import-not-found]
+    BASE_PYTHON,
+    PROBE,
+    QUICK_PYTHON,
+    ROOT,
+    Run,
+    build_wheel,
+    pin_to,
+    write_script,
+)
 
 
 @pytest.fixture
@@ -66,11 +75,25 @@ def workshop(plugin: Path, tmp_path: Path) -> dict[str, str]:
     links.mkdir()
     pin_to(plugin, build_wheel(links))
     shims = tmp_path / "shims"
-    shims.mkdir()
-    for name, script in (("python3.13", "exit 127"), ("python3.12", f'exec "{BASE_PYTHON}" "$@"')):
-        (shims / name).write_text(f"#!/bin/sh\n{script}\n", "utf-8")
-        (shims / name).chmod(0o755)
+    write_script(shims / "python3.13", "#!/bin/sh\nexit 127\n")
+    write_script(shims / "python3.12", f'#!/bin/sh\nexec "{BASE_PYTHON}" "$@"\n')
     return {
         "PATH": f"{shims}:/usr/bin:/bin", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(links), "PIP_CONFIG_FILE": os.devnull,
         "UV_OFFLINE": "1", "UV_FIND_LINKS": str(links), "UV_NO_CONFIG": "1",
     }  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def made_venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A venv with pip, made once: that takes longer than all else in a set-up."""
+    folder = tmp_path_factory.mktemp("made") / "venv"
+    subprocess.run([BASE_PYTHON, "-I", "-m", "venv", folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def quick_workshop(workshop: dict[str, str], made_venv: Path, tmp_path: Path) -> dict[str, str]:
+    """The workshop, with a Python that does not make its venvs itself."""
+    shim = tmp_path / "shims/python3.12"
+    write_script(shim, QUICK_PYTHON.format(python=BASE_PYTHON, itself=shim, venv=made_venv))
+    return workshop

@@ -29,6 +29,20 @@ print(json.dumps({
 sys.exit(int(os.environ.get("PROBE_EXIT", "0")))
 """
 
+# A Python whose `-m venv` copies one that was made before, for tests in which that part of a set-up is not the matter. What it
+# starts the set-up with takes it for the base as well.
+QUICK_PYTHON = """#!/bin/sh
+case $* in
+  *"/environment.py "*) exec "{python}" -I -c '
+import runpy, sys
+sys._base_executable, sys.argv = "{itself}", sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+' "$@" ;;
+  "-I -m venv "*) exec cp -R "{venv}" "$4" ;;
+  *) exec "{python}" "$@" ;;
+esac
+"""
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -44,6 +58,12 @@ def make_ready(home: Path, requirements: Path) -> Path:
         (folder / name).symlink_to(Path(sys.prefix) / name)
     (folder / "ready").write_text("3.x 2026-01-01T00:00:00Z\n", "utf-8")
     return folder
+
+
+def write_script(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
 
 
 def seen(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:

@@ -15,7 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from launching import BASE_PYTHON, Run, key_of, pin_to, seen  # type: ignore[import-not-found]
+from launching import (  # type: ignore[import-not-found]
+    BASE_PYTHON,
+    Run,
+    key_of,
+    pin_to,
+    seen,
+    write_script,
+)
 
 from backend.setup.failures import explain, os_reason
 
@@ -69,49 +76,42 @@ def test_no_python(run: Run, tmp_path: Path, next_session: list[str]) -> None:
 
 
 def old_python(folder: Path) -> str:
-    """A folder whose ``python3`` is 3.9: it refuses what asks for 3.11, and says its version where it is asked."""
-    folder.mkdir()
+    """A folder whose ``python3`` is 3.9: it refuses what asks for 3.11, and says its version where it is asked. Beside it lies
+    what else the launcher needs.
+    """
     script = (
         '#!/bin/sh\ncase $* in *sys.version.*) echo "; python3 is 3.9.2" ;; *) exit 1 ;; esac\n'
     )
-    (folder / "python3").write_text(script, "utf-8")
-    (folder / "python3").chmod(0o755)
+    write_script(folder / "python3", script)
+    for name in ("mkdir", "mv"):
+        (folder / name).symlink_to(str(shutil.which(name)))
     return str(folder)
 
 
 def test_an_old_python_alone_is_named(run: Run, tmp_path: Path, next_session: list[str]) -> None:
-    old = old_python(tmp_path / "old")
-    for name in ("mkdir", "mv"):
-        (tmp_path / "old" / name).symlink_to(str(shutil.which(name)))
-    done = run("find", PATH=old, shell="/bin/sh")
+    done = run("find", PATH=old_python(tmp_path / "old"), shell="/bin/sh")
 
     assert done.returncode == 1
     assert "uv; python3 is 3.9.2): install one" in done.stderr
     next_session.append("there is no Python 3.11 to 3.13")
 
 
-def test_an_old_python_first_on_path_is_passed_over(
-    run: Run, tmp_path: Path, workshop: dict[str, str]
-) -> None:
-    path = f"{old_python(tmp_path / 'old')}:{workshop['PATH']}"
-    done = run("find", **{**workshop, "PATH": path})
-
-    assert seen(done)["arguments"] == ["find"]
-
-
-def test_inside_a_foreign_venv_the_environment_stands_on_its_base(
+def test_an_old_python_is_passed_over_and_of_a_foreign_venv_the_base_is_taken(
     run: Run, plugin: Path, home: Path, tmp_path: Path, workshop: dict[str, str]
 ) -> None:
     """A venv of a project may go at any time."""
     venv = tmp_path / "project/.venv"
     subprocess.run([BASE_PYTHON, "-m", "venv", "--without-pip", venv], check=True)
-    inside = {"PATH": f"{venv}/bin:/usr/bin:/bin", "VIRTUAL_ENV": str(venv)}
-    seen(run("find", **{**workshop, **inside}))
+    for name in venv.glob("bin/python*"):
+        name.unlink()  # else it is found by a name that the launcher tries first
+    (venv / "bin/python").symlink_to(BASE_PYTHON)
+    path = f"{old_python(tmp_path / 'old')}:{venv}/bin"
+    seen(run("find", **{**workshop, "PATH": path, "VIRTUAL_ENV": str(venv)}))
     shutil.rmtree(venv)
 
     assert seen(run("find"))["arguments"] == ["find"]
     made = home / "environments" / key_of(plugin / "requirements.txt")
-    assert str(venv) not in (made / "pyvenv.cfg").read_text("utf-8")
+    assert f"home = {BASE_PYTHON.parent}\n" in (made / "pyvenv.cfg").read_text("utf-8")
 
 
 # --- the network --------------------------------------------------------------------------------------------------------
@@ -121,24 +121,26 @@ INDEX = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_RETRIES": "1"}
 
 
 def test_an_index_that_cannot_be_reached(
-    run: Run, home: Path, workshop: dict[str, str], next_session: list[str]
+    run: Run, home: Path, quick_workshop: dict[str, str], next_session: list[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         closed = f"http://127.0.0.1:{taken.getsockname()[1]}/simple"
-    done = run("find", **{**workshop, **INDEX, "PIP_INDEX_URL": closed})
+    done = run("find", **{**quick_workshop, **INDEX, "PIP_INDEX_URL": closed})
 
     assert_failed(done, "the package index cannot be reached: connect to the network", home)
     next_session.append("the package index cannot be reached")
 
 
 def test_a_proxy_that_refuses(
-    run: Run, home: Path, workshop: dict[str, str], next_session: list[str]
+    run: Run, home: Path, quick_workshop: dict[str, str], next_session: list[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=refuse, args=(server,), daemon=True).start()
         proxy = f"http://127.0.0.1:{server.getsockname()[1]}"
         index = {**INDEX, "PIP_INDEX_URL": "https://index.invalid/simple"}
-        done = run("find", **{**workshop, **index, "HTTPS_PROXY": proxy, "https_proxy": proxy})
+        done = run(
+            "find", **{**quick_workshop, **index, "HTTPS_PROXY": proxy, "https_proxy": proxy}
+        )
 
     assert_failed(done, "the proxy refused (407): put user and password into HTTPS_PROXY", home)
     next_session.append("the proxy refused (407)")
@@ -158,10 +160,10 @@ def refuse(server: socket.socket) -> None:
 
 
 def test_a_changed_package_is_refused(
-    run: Run, plugin: Path, home: Path, workshop: dict[str, str], next_session: list[str]
+    run: Run, plugin: Path, home: Path, quick_workshop: dict[str, str], next_session: list[str]
 ) -> None:
     pin_to(plugin, "0" * 64)
-    done = run("find", **workshop)
+    done = run("find", **quick_workshop)
 
     assert_failed(done, "a downloaded package is not the pinned one", home)
     next_session.append("a downloaded package is not the pinned one")
@@ -282,12 +284,12 @@ def test_interrupted_it_says_so_and_leaves_nobody_at_work(
 
 
 def test_killed_at_any_moment_the_next_run_completes(
-    run: Run, plugin: Path, home: Path, tmp_path: Path, workshop: dict[str, str]
+    run: Run, plugin: Path, home: Path, tmp_path: Path, quick_workshop: dict[str, str]
 ) -> None:
     """Killed with all its children: at once, and when it has said its first, second and third line."""
     for lines in range(4):
         process = subprocess.Popen(
-            [plugin / "bin/cv", "find"], env={"HOME": str(tmp_path), "CV_HOME": str(home), **workshop},
+            [plugin / "bin/cv", "find"], env={"HOME": str(tmp_path), "CV_HOME": str(home), **quick_workshop},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
             start_new_session=True,
         )  # fmt: skip
@@ -303,7 +305,7 @@ def test_killed_at_any_moment_the_next_run_completes(
         assert told.returncode == 0
         assert not lines or NOT_ENDED in seen(told)["systemMessage"]
 
-    assert seen(run("find", **workshop))["arguments"] == ["find"]
+    assert seen(run("find", **quick_workshop))["arguments"] == ["find"]
     key = key_of(plugin / "requirements.txt")
     left = sorted(path.name for path in (home / "environments").iterdir())
     assert left == [key, f"{key}.lock", f"{key}.log"], "no note stays once it has ended well"

@@ -18,7 +18,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from launching import BASE_PYTHON, ROOT, Run, key_of, make_ready, seen  # type: ignore[import-not-found]
+from launching import ROOT, Run, key_of, make_ready, seen, write_script  # type: ignore[import-not-found]
 
 from backend.setup.environment import with_key
 from backend.setup.kept import prune
@@ -234,6 +234,15 @@ def test_a_hook_ends_with_zero_whatever_the_backend_does(
     assert run("hook", "session-start").returncode == 0
 
 
+def test_the_prompt_of_a_run_that_nobody_attends_starts_no_python(
+    run: Run, plugin: Path, home: Path
+) -> None:
+    make_ready(home, plugin / "requirements.txt")
+    assert run("hook", "user-prompt", CLAUDE_CODE_SESSION_ATTENDED="1").stdout
+
+    assert run("hook", "user-prompt", CLAUDE_CODE_SESSION_ATTENDED="0").stdout == ""
+
+
 def test_a_damaged_plugin_is_named_but_breaks_no_hook(run: Run, plugin: Path) -> None:
     (plugin / "requirements.txt").write_text("chromadb\n", "utf-8")
     command, hook = run("find"), run("hook", "session-start")
@@ -287,23 +296,21 @@ def test_two_at_once_make_one_environment_over_the_remains_of_an_old_one(
 
 
 UV = """#!/bin/sh
-# uv's part in this, played with venv and pip: there is no network here to have it from.
+# uv's part in this, played with a venv that is there and its pip: there is no network here to have uv from.
 case $1 in
   --version) echo uv ;;
-  venv) for folder do :; done; exec "{python}" -m venv "$folder" ;;
+  venv) for folder do :; done; exec cp -R "{venv}" "$folder" ;;
   pip) python=$4; shift 5; exec "$python" -m pip install "$@" ;;
 esac
 """
 
 
 def test_uv_is_used_where_its_installers_put_it(
-    run: Run, home: Path, plugin: Path, tmp_path: Path, workshop: dict[str, str]
+    run: Run, home: Path, plugin: Path, tmp_path: Path, workshop: dict[str, str], made_venv: Path
 ) -> None:
     """A host that was started from a desktop does not have that folder on its PATH."""
     folder = tmp_path / ".cargo/bin"
-    folder.mkdir(parents=True)
-    (folder / "uv").write_text(UV.format(python=BASE_PYTHON), "utf-8")
-    (folder / "uv").chmod(0o755)
+    write_script(folder / "uv", UV.format(venv=made_venv))
     done = run("find", **workshop)
 
     assert seen(done)["arguments"] == ["find"]
@@ -312,27 +319,26 @@ def test_uv_is_used_where_its_installers_put_it(
     assert f"$ {folder}/uv pip install --python" in log
 
 
-def test_where_uv_fails_pip_does_it(run: Run, tmp_path: Path, workshop: dict[str, str]) -> None:
-    folder = tmp_path / ".local/bin"
-    folder.mkdir(parents=True)
+def test_where_uv_fails_pip_does_it(
+    run: Run, tmp_path: Path, quick_workshop: dict[str, str]
+) -> None:
     script = "#!/bin/sh\n[ $1 = --version ] || { echo 'error: no wheels' >&2; exit 2; }\n"
-    (folder / "uv").write_text(script, "utf-8")
-    (folder / "uv").chmod(0o755)
-    done = run("find", **workshop)
+    write_script(tmp_path / ".local/bin/uv", script)
+    done = run("find", **quick_workshop)
 
     assert seen(done)["arguments"] == ["find"]
     assert "uv could not do it; trying pip" in done.stderr
 
 
 def test_other_pins_get_an_environment_beside_the_old_one(
-    run: Run, plugin: Path, home: Path, workshop: dict[str, str]
+    run: Run, plugin: Path, home: Path, quick_workshop: dict[str, str]
 ) -> None:
     """An update of the plugin, while a session of the old version goes on."""
     first = key_of(plugin / "requirements.txt")
-    seen(run("find", **workshop))
+    seen(run("find", **quick_workshop))
     pins = plugin / "requirements.txt"
     pins.write_bytes(with_key(pins.read_bytes() + b"# another version\n"))
-    seen(run("find", **workshop))
+    seen(run("find", **quick_workshop))
 
     made = {path.name for path in (home / "environments").iterdir() if (path / "ready").exists()}
     assert made == {first, key_of(pins)}

@@ -29,6 +29,7 @@ from backend.tree.config import (
     moved_from,
     set_key,
     unknown_keys,
+    unset_key,
 )
 from backend.tree.config_keys import KEYS
 from backend.tree.lock import exclusive
@@ -283,6 +284,24 @@ def test_a_refused_value_leaves_the_file_as_it_was(
     with pytest.raises(UsageError, match=re.escape(message)):
         set_key(root, key, text)
     assert config_path(root).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("key", "default"),
+    [("kickoff", "on"), ("nudge.after_days", 3.0), ("reranker.url", ""), ("dismissed_paths", [])],
+)
+def test_unset_gives_the_default_back_and_keeps_the_rest(
+    root: Path, key: str, default: Any
+) -> None:
+    write(
+        root,
+        {"kickoff": "off", "dismissed_paths": ["mill"], "nudge": {"mine": [1], "after_days": 9}},
+    )
+    assert get_key(unset_key(root, key), key) == default
+    assert get_key(load_config(root), key) == default
+    top, _, leaf = key.partition(".")
+    assert leaf not in read(root).get(top, {}) if leaf else top not in read(root)
+    assert read(root)["nudge"]["mine"] == [1]
 
 
 json_values = st.recursive(

@@ -21,8 +21,8 @@ from backend.tree.repos import (
 @pytest.mark.parametrize(
     ("path", "slug"),
     [
-        ("ai-labs/context-v/specs/A.md", "ai-labs"),
-        ("ai-labs/memo/context-v/A.md", "ai-labs"),
+        ("bay-labs/context-v/specs/A.md", "bay-labs"),
+        ("bay-labs/memo/context-v/A.md", "bay-labs"),
         ("clients/acme/site/context-v/A.md", "clients/acme/site"),
         ("clients/acme/context-v/A.md", "clients"),
         ("loose/notes/context-v/A.md", "loose"),
@@ -30,13 +30,13 @@ from backend.tree.repos import (
     ],
 )
 def test_the_outermost_repo_names_a_document(path: str, slug: str) -> None:
-    assert repo_slug(path, {"ai-labs", "ai-labs/memo", "clients/acme/site"}, "tree") == slug
+    assert repo_slug(path, {"bay-labs", "bay-labs/memo", "clients/acme/site"}, "tree") == slug
 
 
 def test_the_innermost_repo_holds_a_document() -> None:
-    repos = {"ai-labs", "ai-labs/memo"}
-    assert innermost_repo("ai-labs/memo/context-v/A.md", repos) == "ai-labs/memo"
-    assert innermost_repo("ai-labs/memory/A.md", repos) == "ai-labs"
+    repos = {"bay-labs", "bay-labs/memo"}
+    assert innermost_repo("bay-labs/memo/context-v/A.md", repos) == "bay-labs/memo"
+    assert innermost_repo("bay-labs/memory/A.md", repos) == "bay-labs"
     assert innermost_repo("loose/A.md", repos) == ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from backend.errors import NotApplicable
+from backend.errors import CvError, NotApplicable
 from backend.schemas.config import Config
 from backend.tree.config import create_config
-from backend.tree.root import MARKER, applicability, find_root, require_root
+from backend.tree.root import MARKER, applicability, find_root, require_plain_kit, require_root
 
 
 @pytest.fixture
@@ -196,3 +197,29 @@ def test_a_name_that_only_begins_alike_is_not_dismissed(root: Path) -> None:
 
 def test_a_folder_outside_does_not_apply(root: Path, tmp_path: Path) -> None:
     assert "does not lie under" in says(tmp_path, root)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["hook.log", "chroma", "chroma/chroma.sqlite3", "chroma/part/length.bin", "chroma.new/x", "manifests/places.json"],
+)  # fmt: skip
+def test_a_link_among_our_own_files_is_refused(root: Path, tmp_path: Path, name: str) -> None:
+    kit = root / ".context-vigilance"
+    (kit / "chroma/part").mkdir(parents=True)
+    require_plain_kit(root)
+    link = kit / name
+    if name == "chroma":
+        (kit / "chroma/part").rmdir()
+        link.rmdir()
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CvError, match=f"{re.escape(str(link))}: is a link"):
+        require_plain_kit(root)
+
+
+def test_the_kit_itself_may_be_no_link(root: Path) -> None:
+    kit = root / ".context-vigilance"
+    kit.rename(root / "elsewhere")
+    kit.symlink_to(root / "elsewhere")
+    with pytest.raises(CvError, match="is a link"):
+        require_plain_kit(root)

@@ -7,10 +7,10 @@ import pytest
 from backend.errors import UsageError
 from backend.tree.scope import in_scope, resolve_scope
 
-REPOS = {"ai-labs", "ai-labs/memopop-ai", "clients/acme/site", "clients/beta/site", "Gärten"}
+REPOS = {"bay-labs", "bay-labs/memo-press", "clients/acme/site", "clients/beta/site", "Gärten"}
 PATHS = [
-    "ai-labs/memopop-ai/context-v/specs/A.md",
-    "ai-labs/context-v/plans/B.md",
+    "bay-labs/memo-press/context-v/specs/A.md",
+    "bay-labs/context-v/plans/B.md",
     "clients/acme/site/context-v/specs/C.md",
     "clients/beta/site/context-v/specs/D.md",
     "Gärten/context-v/notes/E.md",
@@ -21,17 +21,17 @@ PATHS = [
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ("ai-labs", "ai-labs"),
-        ("AI-Labs", "ai-labs"),
-        ("ai-labs/", "ai-labs"),
-        ("./ai-labs", "ai-labs"),
-        ("ai-labs/memopop-ai", "ai-labs/memopop-ai"),
-        ("memopop-ai", "ai-labs/memopop-ai"),
-        ("MEMOPOP-AI", "ai-labs/memopop-ai"),
+        ("bay-labs", "bay-labs"),
+        ("Bay-Labs", "bay-labs"),
+        ("bay-labs/", "bay-labs"),
+        ("./bay-labs", "bay-labs"),
+        ("bay-labs/memo-press", "bay-labs/memo-press"),
+        ("memo-press", "bay-labs/memo-press"),
+        ("MEMO-PRESS", "bay-labs/memo-press"),
         ("acme/site", "clients/acme/site"),
         ("clients", "clients"),
         ("clients\\beta\\site", "clients/beta/site"),
-        ("ai-labs/context-v/plans", "ai-labs/context-v/plans"),
+        ("bay-labs/context-v/plans", "bay-labs/context-v/plans"),
         ("notes", "Gärten/context-v/notes"),
         ("ga\u0308rten", "Gärten"),
         (".", None),
@@ -42,15 +42,15 @@ def test_a_scope_is_a_repo_a_nested_repo_or_a_folder(asked: str, found: str | No
 
 
 def test_a_repo_wins_over_a_folder_of_the_same_name() -> None:
-    paths = [*PATHS, "other/memopop-ai/x.md"]
-    assert resolve_scope("memopop-ai", REPOS, paths) == "ai-labs/memopop-ai"
+    paths = [*PATHS, "other/memo-press/x.md"]
+    assert resolve_scope("memo-press", REPOS, paths) == "bay-labs/memo-press"
 
 
 @pytest.mark.parametrize(
     ("asked", "named"),
     [
         ("site", ["clients/acme/site", "clients/beta/site"]),
-        ("specs", ["ai-labs/memopop-ai/context-v/specs", "clients/acme/site/context-v/specs"]),
+        ("specs", ["bay-labs/memo-press/context-v/specs", "clients/acme/site/context-v/specs"]),
     ],
 )
 def test_an_ambiguous_one_lists_what_it_could_mean(asked: str, named: list[str]) -> None:
@@ -66,18 +66,18 @@ def test_places_that_differ_by_case_only_need_the_exact_spelling() -> None:
 
 
 def test_an_unknown_one_lists_the_near_ones() -> None:
-    with pytest.raises(UsageError, match="Near it: ai-labs/memopop-ai"):
-        resolve_scope("memopop-io", REPOS, PATHS)
+    with pytest.raises(UsageError, match="Near it: bay-labs/memo-press"):
+        resolve_scope("memo-prass", REPOS, PATHS)
 
 
 def test_an_unknown_one_with_nothing_near_lists_the_repos() -> None:
-    with pytest.raises(UsageError, match="Repos: Gärten, ai-labs"):
+    with pytest.raises(UsageError, match="Repos: Gärten, bay-labs"):
         resolve_scope("zzzzzz", REPOS, PATHS)
     with pytest.raises(UsageError, match="no repos"):
         resolve_scope("zzzzzz", [], [])
 
 
 def test_a_scope_does_not_leak_into_a_folder_with_the_same_beginning() -> None:
-    assert in_scope("ai-labs/context-v/B.md", "ai-labs", "ai-labs")
-    assert not in_scope("ai-labs-old/context-v/B.md", "ai-labs-old", "ai-labs")
+    assert in_scope("bay-labs/context-v/B.md", "bay-labs", "bay-labs")
+    assert not in_scope("bay-labs-old/context-v/B.md", "bay-labs-old", "bay-labs")
     assert in_scope("context-v/F.md", "acme", "acme")

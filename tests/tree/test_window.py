@@ -58,12 +58,25 @@ def test_a_window_before_the_calendar_is_refused() -> None:
         parse_window("9999y", at("2026-06-15"))
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "20260501", "1 May"])
+@pytest.mark.parametrize("text", ["", "yesterday", "20260501", "1 May"])
 def test_since_wants_a_calendar_day(text: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_since(text, at("2026-06-15"))
     assert "YYYY-MM-DD" in str(error.value)
     assert repr(text) in str(error.value)
+    assert "--window 2w" in str(error.value)
+
+
+def test_an_option_beside_which_there_is_no_window_does_not_name_it() -> None:
+    with pytest.raises(UsageError, match=r"--where since= expects a day as YYYY") as error:
+        parse_since("lately", at("2026-06-15"), option="--where since=")
+    assert "--window" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["2026-13-01", "2026-02-30", "2025-11-31"])
+def test_a_day_that_the_calendar_lacks_is_said_to_be_one(text: str) -> None:
+    with pytest.raises(UsageError, match=f"--since {text}: the calendar has no such day"):
+        parse_since(text, at("2026-06-15"))
 
 
 def test_since_may_be_today_but_not_tomorrow() -> None:

@@ -66,6 +66,7 @@ def ask(root: Path) -> Answer:
 
 def look(root: Path) -> Answer:
     """Open the store of ``root`` and compare it with the index."""
+    from backend.freshness.embedder import serving
     from backend.freshness.index import Index
     from backend.freshness.places import index_path
     from backend.freshness.store import reading
@@ -83,8 +84,9 @@ def look(root: Path) -> Answer:
         for role, chroma_id in rows:
             expected[role].add(chroma_id)
         samples = {role: _sample(index, role) for role in ROLES}
+        config = serving(load_config(root), index.fact("embedder"), root)
     try:
-        with reading(root, load_config(root)) as store:
+        with reading(root, config) as store:
             for role in ROLES:
                 stored = store.ids(role)
                 lacking[role] = len(expected[role] - stored)

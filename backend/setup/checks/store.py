@@ -9,9 +9,15 @@ from pathlib import Path
 
 import msgspec
 
-from backend.freshness.index import SCHEMA_VERSION, Index
+from backend.freshness.index import Index
 from backend.freshness.manifest import load_cards
-from backend.freshness.places import chroma_path, index_path, manifest_path, passed_over_path
+from backend.freshness.places import (
+    SCHEMA_VERSION,
+    chroma_path,
+    index_path,
+    manifest_path,
+    passed_over_path,
+)
 from backend.freshness.status import Pending, unreadable
 from backend.schemas.doctor import Finding
 from backend.schemas.manifest import ManifestEntry, PassedOver
@@ -55,7 +61,7 @@ def check_index(root: Path) -> list[Finding]:
         return []
     with index:
         chunks = sum(index.chunk_count(role) for role in ROLES)
-        without = len(index.vectors.missing())
+        without = index.vectors.without()
         # Of a server's, its own check tells.
         waiting = not index.notes.empty() and not index.fact("server")
     found = []

@@ -68,7 +68,7 @@ def check_config(root: Path) -> tuple[Config, list[Finding]]:
 
 def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
     """Nothing where the embedder that the config names can be used here; else why not, and how to get one."""
-    from backend.freshness.embedder import check_name
+    from backend.freshness.embedder import check_installed, check_name
 
     what = todo = ""
     shipped = "'cv config set embedding.name static' for the one that ships inside"
@@ -76,6 +76,10 @@ def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
         check_name(embedding.name)
     except UsageError as error:
         what, todo = str(error), f"run {shipped}, or set one of these names"
+    try:
+        check_installed(embedding.name)
+    except CvError as error:
+        what, todo = str(error), f"run that line, or {shipped}"
     if not what and not is_approved(root, embedding):
         what = (
             f"embedding.name: {embedding.name} came with the tree, and nobody on this machine has chosen it: it may send "
