@@ -115,7 +115,7 @@ class Index(Database):
         """
         tries = ["mode=ro"] * READER_TRIES
         log = path.with_name(path.name + "-wal")
-        if not os.access(path.parent, os.W_OK) or not log.exists():
+        if not os.access(path.parent, os.W_OK) or _is_empty(log):
             tries.append("mode=ro&immutable=1")  # no writer, and no room to note who reads
         for options in tries:
             try:
@@ -380,6 +380,14 @@ def _open_for_writing(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a file holds nothing, or is not there."""
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return True
 
 
 def remove_index(path: Path) -> None:

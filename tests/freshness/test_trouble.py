@@ -85,7 +85,7 @@ def test_a_full_disk(
     assert done.code or left_kb
     found = cv_process("find", "what the ferry needs", "--json", cwd=small.root)
     assert found.code == 0, found
-    assert json.loads(found.out)["candidates"]
+    assert json.loads(found.out)["candidates"], found.out
     ballast.unlink()
     small.sync()
     small.check()
@@ -131,7 +131,7 @@ def test_someone_elses_store_and_no_home(
         "find", "what the ferry needs", "--json", prefix=as_nobody, cwd=tree.root, **homeless
     )
     assert found.code == 0, found
-    assert json.loads(found.out)["candidates"]
+    assert json.loads(found.out)["candidates"], found.out
     for path in (tree.kit, *tree.kit.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     tree.sync()
