@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from backend.tree.lock import exclusive
+
 WORD = "quincunx-of-the-transcript"
 
 
@@ -24,10 +26,16 @@ def planted(session: Any, tree: Any) -> Any:
     return one
 
 
-def settled(cv: Any) -> Any:
+def settled(cv: Any, root: Path) -> Any:
     """A sync that has its turn, after the one that a hook has left running."""
-    tries = (cv("sync") for _ in range(30))
-    return next(done for done in tries if done.code != 4)
+    lock = root / ".context-vigilance/writer.lock"
+    for _ in range(10):
+        with exclusive(lock, seconds=60, busy="the hook's sync does not end"):
+            pass
+        done = cv("sync")
+        if done.code != 4:
+            break
+    return done
 
 
 def test_nothing_else_takes_in_a_byte_of_it(
@@ -46,7 +54,7 @@ def test_nothing_else_takes_in_a_byte_of_it(
         hook("user-prompt", "UserPromptSubmit"),
         hook("pre-tool-use", "PreToolUse"),
         cv_process("hook", "sync", stdin="{}"),
-        settled(cv),
+        settled(cv, tree.root),
         cv("sync", "--force-rebuild"),
         cv("find", "the timetable"),
         cv("search", "the timetable", "--json"),

@@ -191,9 +191,9 @@ WRONG: list[tuple[tuple[str, dict[str, Any]], list[str]]] = [
     (query("x", include=["colour"]), ["include", "colour"]),
     (query(), ["The 'query_texts' list cannot be empty."]),
     (("query_documents", {"collection_name": CORPUS}), ["query_texts", "missing"]),
-    (("query_documents", {"collection_name": CORPUS, "query_texts": 5}), ["$.query_texts", "`int`"]),
+    (("query_documents", {"collection_name": CORPUS, "query_texts": 5}), ["query_texts: expected a list", "got 5"]),
     (get(ids=[]), ["Failed to get documents", "non-empty"]),
-    (get(limit="few"), ["$.limit"]),
+    (get(limit="few"), ["limit: expected", "few"]),
     (("delete_collection", {"collection_name": CORPUS}), ["no such tool"]),
     (("add_documents", {"collection_name": CORPUS, "documents": ["x"], "ids": ["x"]}), ["no such"]),
     *(
