@@ -7,7 +7,6 @@ the time goes; and how much Markdown reaches the agent. The trees' days are fixe
 
 from __future__ import annotations
 
-import argparse
 import functools
 import io
 import json
@@ -22,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Run, Table, cold, interleaved, python, write_json
+from benchmarks.measure import Run, Table, cold, interleaved, options_parser, python, write_json
 from benchmarks.trees import make_tree
 
 WINDOWS = ("2w", "1m", "3m", "1y")
@@ -178,19 +177,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None and sys.argv[1:2] == ["--inside"]:
         print(json.dumps(split(float(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])))
         return
-    parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
-    parser.add_argument(
-        "--documents",
-        type=int,
-        default=1_100,
-        help="files of the tree; 1,100 have some 10,000 chunks",
-    )
-    parser.add_argument("--rounds", type=int, default=9)
+    parser = options_parser(__doc__)
     parser.add_argument(
         "--tree", type=Path, help="ask this tree, which has an index, instead of making one"
     )
-    parser.add_argument("--scratch", type=Path, help="where to work (default: a temporary folder)")
-    parser.add_argument("--json", type=Path, help="write the results here too")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         bench = Bench(options.tree or Path(folder) / "tree", Path(folder) / "home", options.rounds)

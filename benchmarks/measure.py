@@ -6,6 +6,7 @@ rounds' ratios. CPU time (own and children's) tells most where other programs ru
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -166,6 +167,21 @@ def write_json(path: Path | None, tables: Sequence[Table]) -> None:
         "tables": [{"title": t.title, "lines": t.lines, "facts": t.facts} for t in tables],
     }
     path.write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
+
+
+def options_parser(module_docstring: str) -> argparse.ArgumentParser:
+    """The options that benchmarks on a synthetic tree have in common; described by the docstring's words up to its colon."""
+    parser = argparse.ArgumentParser(description=module_docstring.split(":")[0])
+    parser.add_argument(
+        "--documents",
+        type=int,
+        default=1_100,
+        help="files of the tree; 1,100 have some 10,000 chunks",
+    )
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--scratch", type=Path, help="where to work (default: a temporary folder)")
+    parser.add_argument("--json", type=Path, help="write the results here too")
+    return parser
 
 
 def stat_walk(folders: Sequence[Path], leave_out: frozenset[str] = frozenset()) -> int:

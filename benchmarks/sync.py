@@ -6,7 +6,6 @@ changed, 1 and 100 documents changed, the first index, and 100 single changes on
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -27,6 +26,7 @@ from benchmarks.measure import (
     folder_mb,
     inside,
     interleaved,
+    options_parser,
     python,
     resident_mb,
     stat_walk,
@@ -286,14 +286,7 @@ def has_minilm(interpreter: str) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
-    parser.add_argument(
-        "--documents",
-        type=int,
-        default=1_100,
-        help="files of the tree; 1,100 have some 10,000 chunks",
-    )
-    parser.add_argument("--rounds", type=int, default=9)
+    parser = options_parser(__doc__)
     parser.add_argument(
         "--changed",
         type=int,
@@ -309,8 +302,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="interpreter for the plain script (benchmarks/minilm.py)",
     )
     parser.add_argument("--minilm-chunks", type=int, default=192)
-    parser.add_argument("--scratch", type=Path, help="where to work (default: a temporary folder)")
-    parser.add_argument("--json", type=Path, help="write the results here too")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scratch = Path(folder)

@@ -82,9 +82,9 @@ def load_places(root: Path) -> Places | None:
 def still_hold(root: Path, config: Config, places: Places) -> bool:
     """Whether ``places`` are still all there is: neither ``sources.md`` nor the config nor a watched folder has changed."""
     return (
-        places.sources_mtime == _mtime(sources_path(root))
+        places.sources_mtime == mtime_of(sources_path(root))
         and places.left_out == _left_out(config)
-        and all(_mtime(root / path) == mtime for path, mtime in places.watched.items())
+        and all(mtime_of(root / path) == mtime for path, mtime in places.watched.items())
     )
 
 
@@ -92,14 +92,14 @@ def save_places(
     root: Path, config: Config, tree: Tree, choices: Choices, *, walked_at: float
 ) -> None:
     """Keep what a full walk found at ``walked_at`` (epoch seconds)."""
-    watched = {path: _mtime(root / path) for path in tree.dismissed}
+    watched = {path: mtime_of(root / path) for path in tree.dismissed}
     for path in (*(place.path for place in tree.places), *tree.repos):
         for parent in PurePosixPath(path).parents:
-            watched[parent.as_posix()] = _mtime(root / parent)
+            watched[parent.as_posix()] = mtime_of(root / parent)
     watched = {path: mtime for path, mtime in watched.items() if path != "."} | tree.around
     places = Places(
         walked_at=walked_at,
-        sources_mtime=_mtime(sources_path(root)),
+        sources_mtime=mtime_of(sources_path(root)),
         watched=dict(sorted(watched.items())),
         left_out=_left_out(config),
         places=tree.places,
@@ -117,7 +117,8 @@ def _left_out(config: Config) -> list[str]:
     return sorted((*config.dismissed_paths, *config.discovery.skip_folders))
 
 
-def _mtime(path: Path) -> float:
+def mtime_of(path: Path) -> float:
+    """Epoch seconds; 0 for what is not there."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -21,6 +21,7 @@ from backend.freshness.places import (
     chroma_path,
     index_path,
     load_places,
+    mtime_of,
 )
 from backend.freshness.tie import token_of
 from backend.schemas.config import Config
@@ -143,7 +144,7 @@ def _holds(root: Path, config: Config, snapshot: Snapshot) -> bool:
     try:
         if (
             snapshot.config != _fingerprint(config)
-            or snapshot.sources_mtime != _mtime(sources_path(root))
+            or snapshot.sources_mtime != mtime_of(sources_path(root))
             or snapshot.manifests != manifests_stamp(root)
             or snapshot.index != _stamp(index_path(root))
             or snapshot.chroma != token_of(chroma_path(root))
@@ -188,13 +189,6 @@ def _stamp(path: Path) -> str:
     """Size and mtime of the index: another one in its place is not the one that this was taken with."""
     stat = path.stat()
     return f"{stat.st_size} {stat.st_mtime_ns}"
-
-
-def _mtime(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def _path(root: Path) -> Path:

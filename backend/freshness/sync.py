@@ -201,6 +201,7 @@ class _Run:
         self.now, self.options, self.progress, self.deadline = now, options, progress, deadline
         self.notes: list[str] = []
         self.stopped = False
+        self.dating = Dating(root, tree.repos, index)
         self._embedder: Embedder | None = None
 
     def embedder(self) -> Embedder:
@@ -224,7 +225,7 @@ class _Run:
         renewal.follow(self.index, self.config, self.root)
         served = serving(self.config, self.index.fact("embedder"), self.root)
         changes = find_changes(self.tree, self.index, self.options.roles)
-        stale = Dating(self.root, self.tree.repos, self.index).refreshed()
+        stale = self.dating.refreshed()
         if changes.to_read or changes.gone or stale:
             self.index.set_fact("manifests", "")  # before anything changes: a kill may come later
         outcome = self.take_in(changes, entered)
@@ -268,7 +269,7 @@ class _Run:
             or not self.index.notes.empty()
             or self.index.fact("erase")
         )
-        return None if left else Dating(self.root, self.tree.repos, self.index).heads()
+        return None if left else self.dating.heads()
 
     def write_manifests(self) -> None:
         write_manifests(self.root, self.index)
@@ -295,7 +296,6 @@ class _Run:
 
     def redate(self, stale: set[str]) -> None:
         """Documents without a date of their own follow git's, when their repo has moved to another commit."""
-        dating = Dating(self.root, self.tree.repos, self.index)
         if not stale:
             return
         with self.index.transaction():
@@ -303,7 +303,7 @@ class _Run:
                 entry = self.index.entry(path)
                 if entry is None:  # gone, or passed over by now
                     continue
-                date = dating.from_outside(path, entry.ingested_at)
+                date = self.dating.from_outside(path, entry.ingested_at)
                 if (date.day, date.epoch) != (entry.date, entry.modified_at):
                     new = replace(
                         entry, date=date.day, modified_at=date.epoch, date_from=date.source
