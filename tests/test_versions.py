@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import backend
-from backend.setup.environment import requirements_key, with_key
+from backend.setup.environment import base_of, requirements_key, with_key
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,6 +58,15 @@ def test_requirements_are_pinned_hashed_and_name_no_index(path: Path) -> None:
     assert len(packages) == len(lines) > 0
     assert "://" not in text
     assert "-index" not in text
+
+
+def test_the_test_environments_key_follows_what_it_stands_on() -> None:
+    base = (ROOT / "requirements.txt").read_text("utf-8").split("\n", 1)[0].split()[-1]
+    second = (ROOT / "requirements-dev.txt").read_text("utf-8").split("\n")[1]
+
+    assert second == f"# on top of requirements.txt, key: {base}", "run tools/lock.sh"
+    assert base_of(ROOT / "requirements-dev.txt") == [ROOT / "requirements.txt"]
+    assert base_of(ROOT / "requirements.txt") == []
 
 
 def test_rekey_repairs_the_key_line(tmp_path: Path) -> None:

@@ -11,11 +11,24 @@ compile() {
     --no-annotate --quiet "$@"
 }
 
+# The other files stand on top of requirements.txt and leave out what it pins.
+beyond() { # beyond NAME …
+  name=$1
+  shift
+  compile --constraints requirements.txt $(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.txt) \
+    --output-file "requirements-$name.txt" "$@"
+}
+
+key() { python3 -I backend/setup/environment.py --rekey "$1"; }
+
 compile pyproject.toml "$@" --output-file requirements.txt
-compile pyproject.toml --group dev --constraints requirements.txt "$@" --output-file requirements-dev.txt
-# The extra `minilm`, on top of requirements.txt (--no-config: pyproject.toml's overrides would drop it again).
-echo 'onnxruntime>=1.20' |
-  compile - --no-config --constraints requirements.txt "$@" --output-file requirements-minilm.txt
+key requirements.txt
+beyond dev pyproject.toml --group dev "$@"
+read -r _ _ base <requirements.txt
+{ printf '# on top of requirements.txt, key: %s\n' "$base"; grep -v '^# ' requirements-dev.txt; } >requirements-dev.new
+mv requirements-dev.new requirements-dev.txt
+key requirements-dev.txt
+# The extra `minilm` (--no-config: pyproject.toml's overrides would drop it again).
+echo 'onnxruntime>=1.20' | beyond minilm - --no-config "$@"
 # The extra `mcp`; its server over HTTP would need uvicorn, which the overrides leave out.
-echo 'mcp>=2.3,<3' | compile - --constraints requirements.txt "$@" --output-file requirements-mcp.txt
-python3 -I backend/setup/environment.py --rekey requirements.txt requirements-dev.txt
+echo 'mcp>=2.3,<3' | beyond mcp - "$@"

@@ -34,6 +34,7 @@ from backend.setup.installer import Installer, clear, find_uv, python_in, say
 from backend.setup.kept import forget_notes, is_ready, leave_note, lock, prune, stamp
 
 KEY_LINE = re.compile(rb"\A# key: ([0-9a-f]{16})\n")
+BASE_LINE = re.compile(r"(?m)^# on top of (requirements\.txt), key: [0-9a-f]+$")
 
 # Imported at the end of a set-up, so that `ready` means it: the dependencies that hold compiled code or lead to it.
 CHECK_IMPORTS = (
@@ -113,12 +114,20 @@ def make(requirements: Path, home: Path, add: str | None = None) -> Path:
     extras = wanted_extras(home, requirements, add)
     with lock(folder.with_suffix(".lock")) as held:
         if not is_ready(folder):
-            make_anew(folder, [requirements, *extras], held)
+            make_anew(folder, [*base_of(requirements), requirements, *extras], held)
         elif add:
             Installer(folder, held).add(find_uv(), extras)
         if add:
             remember_extra(home, add)
     return folder
+
+
+def base_of(requirements: Path) -> list[Path]:
+    """Return the requirements file that this one stands on top of: requirements-dev.txt names requirements.txt, with its key,
+    in its second line.
+    """
+    match = BASE_LINE.search(requirements.read_text("utf-8"))
+    return [requirements.with_name(match[1])] if match else []
 
 
 def make_anew(folder: Path, files: list[Path], held: IO[Any]) -> None:
