@@ -23,7 +23,8 @@ import json, os, sys
 print(json.dumps({
     "file": __file__, "arguments": sys.argv[1:], "path": sys.path, "modules": sorted(sys.modules),
     "variables": dict(os.environ), "stdin": "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read(),
-    "flags": [sys.flags.safe_path, sys.flags.no_user_site, sys.flags.utf8_mode, sys.flags.optimize, sys.flags.inspect],
+    "flags": [sys.flags.safe_path, sys.flags.no_user_site, sys.flags.utf8_mode, sys.flags.optimize, sys.flags.inspect,
+        sys.flags.dont_write_bytecode],
     "python": sys.executable, "encoding": sys.stdout.encoding,
 }))
 sys.exit(int(os.environ.get("PROBE_EXIT", "0")))

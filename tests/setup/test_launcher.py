@@ -41,7 +41,7 @@ def test_runs_the_plugins_backend_isolated(run: Run, plugin: Path, home: Path) -
     assert answer["file"] == str(plugin / "backend/__main__.py")
     assert answer["arguments"] == ["find", "two words", "", "--flag=é"]
     assert answer["stdin"] == "typed"
-    assert answer["flags"] == [True, 1, 1, 0, 0]
+    assert answer["flags"] == [True, 1, 1, 0, 0, 0]
     assert answer["python"] == str(folder / "bin/python")
     assert answer["path"][0] == str(plugin)
     assert answer["variables"]["CV_HOME"] == str(home)
@@ -85,7 +85,8 @@ def test_a_foreign_python_environment_changes_nothing(
             PYTHONPATH=str(foreign), PYTHONHOME=str(foreign), VIRTUAL_ENV=str(foreign), PYTHONSAFEPATH="",
             PYTHONSTARTUP=str(foreign / "sitecustomize.py"), PYTHONINSPECT="1", PYTHONOPTIMIZE="2",
             PYTHONWARNINGS="error", PYTHONIOENCODING="latin-1", PYTHONUTF8="0", PYTHONVERBOSE="1",
-            PYTHONHASHSEED="no number", PYTHONPLATLIBDIR="nowhere", CONDA_PREFIX=str(foreign), LC_ALL="C",
+            PYTHONHASHSEED="no number", PYTHONPLATLIBDIR="nowhere", PYTHONDONTWRITEBYTECODE="1",
+            CONDA_PREFIX=str(foreign), LC_ALL="C",
         )
     )  # fmt: skip
 
