@@ -21,6 +21,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ class Tree:
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("CLAUDE", "CV_"))},
             "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "",
             "CV_HOME": str(folder / "home"),
             "CLAUDE_CODE_SESSION_ATTENDED": "1",
         }
@@ -206,16 +208,28 @@ def sessions(tree: Tree) -> dict[str, Any]:
     def left() -> set[int]:
         return {pid for pid in pids("hook\0sync") if str(tree.root) in cmdline(pid)}
 
-    dice, times, most, seen = random.Random(3), [], 0, set[int]()
+    def waited(begun: float, process: subprocess.Popen[bytes]) -> tuple[float, float]:
+        process.wait()
+        ended = time.perf_counter()
+        return ended - begun, ended
+
+    dice, most, seen = random.Random(3), 0, set[int]()
     change()
-    begun = time.perf_counter()
-    opened = [start() for _ in range(10)]
-    waiting = list(opened)
-    while waiting:
-        most = max(most, len(left()))
-        for process in [p for p in waiting if p.poll() is not None]:
-            waiting.remove(process)
-            times.append(time.perf_counter() - begun)
+    with ThreadPoolExecutor(
+        10
+    ) as pool:  # waiting in the kernel: a loop would take a core from the ten
+        first = time.perf_counter()
+        opened, ends = [], []
+        for _ in range(10):
+            begun = time.perf_counter()
+            opened.append(start())
+            ends.append(pool.submit(waited, begun, opened[-1]))
+        while not all(end.done() for end in ends):
+            most = max(most, len(left()))
+            time.sleep(0.1)
+        times = sorted(end.result()[0] for end in ends)
+        last = max(end.result()[1] for end in ends)
+    most = max(most, len(left()))
     answers = [json.loads(p.stdout.read()) for p in opened if p.stdout is not None]
     alone = []
     while left():
@@ -241,10 +255,13 @@ def sessions(tree: Tree) -> dict[str, Any]:
     if most > 1 or len(answers) != 10:
         tree.wrong.append(f"{most} syncs at once, {len(answers)} answers of 10")
     return {
-        "ten at once, ms until the first and the last answered": [
+        "ten at once, ms that each waited, fastest and slowest": [
             round(times[0] * 1000),
             round(times[-1] * 1000),
         ],
+        "ten at once, ms from the first one's start until all had answered": round(
+            (last - first) * 1000
+        ),
         "one alone, ms": round(statistics.median(alone) * 1000),
         "syncs started by the ten": most,
         "syncs seen after the kills": len(seen),
