@@ -22,6 +22,9 @@ from backend.session.journal import (
 )
 from backend.session.state import claim
 
+NICE = 5
+"""A quarter of a core beside another busy session: nobody waits for the sync, but a question may want its lock."""
+
 GRACE_SECONDS = 60.0
 """A sync ends by itself between two batches; one that hangs this much longer is ended. The store survives that by design."""
 
@@ -70,6 +73,7 @@ def run_sync(arguments: list[str]) -> None:
     """``hook sync --root ROOT --max-seconds N``: the process that was left running. What goes wrong is told at the next start."""
     import gc
 
+    _give_way()
     gc.enable()  # the hooks do without, but this may go on for minutes
     options = dict(zip(arguments[::2], arguments[1::2], strict=False))
     root, seconds = Path(options["--root"]), float(options["--max-seconds"])
@@ -121,8 +125,23 @@ def _keep_failure(root: Path, words: str) -> None:
     write_record(root, "sync", Record(at=int(time.time()), ok=False, error=words, told=told))
 
 
+def _give_way() -> None:
+    """Lower this process's priority (Windows: its starter has).
+
+    With Linux's autogroups (on by default in desktop kernels) a nice value counts only among the processes of one session, and
+    this one has a session of its own: the session's has to be lowered as well (sched(7), "The autogroup feature").
+    """
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    if (
+        sys.platform == "linux" and os.getsid(0) == os.getpid()
+    ):  # else it would be the caller's terminal
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(f"{NICE}\n")
+
+
 def _be_modest(root: Path, seconds: float, megabytes: int) -> None:
-    """Lower this process's priority (Windows: its starter has), and end it when it takes more time or memory, whatever it is at.
+    """End this process when it takes more time or memory, whatever it is at.
 
     The memory in use is watched rather than limited by the system: Chroma reserves some 1.5 GB of addresses for the smallest
     store, and fails in many ways where an allocation does.
@@ -130,8 +149,6 @@ def _be_modest(root: Path, seconds: float, megabytes: int) -> None:
     import signal
     import threading
 
-    if hasattr(os, "nice"):
-        os.nice(10)
     if hasattr(signal, "alarm"):  # for a process in which no Python code gets its turn any more
         signal.alarm(int(min(seconds + LAST_SECONDS, 10**8)))
     watch = threading.Thread(

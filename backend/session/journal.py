@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
-from backend.schemas.status import LastHook
+from backend.schemas.status import LastHook, SyncBy
 from backend.session.event import home
 from backend.session.state import replace_file
 from backend.tree.root import KIT_FOLDER
@@ -34,13 +34,16 @@ SYNCING = "syncing."
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the newest run went, and the error of an earlier one that a session has been told of already."""
+    """How the newest run went, and the error of an earlier one that a session has been told of already. ``by``: of a sync, who
+    ran it.
+    """
 
     at: int
     ms: int = 0
     ok: bool = True
     error: str = ""
     told: str = ""
+    by: SyncBy = "hook"
 
 
 class Journal:
@@ -106,7 +109,8 @@ class Journal:
         told = ""
         for mark in tree_folder(self.root).glob(f"{SYNCING}*"):
             try:
-                began, latest_end = mark.stat().st_mtime, float(mark.read_text())
+                began = mark.stat().st_mtime
+                latest_end = float(mark.read_text() or "inf")  # empty: killed while it wrote this
             except (OSError, ValueError):
                 continue
             if time.time() < latest_end and is_running(int(mark.name.removeprefix(SYNCING))):
@@ -196,6 +200,11 @@ def write_record(root: Path, name: str, record: Record) -> None:
     """Keep how a run went; where that can't be written, nobody is told."""
     with suppress(OSError):
         replace_file(_record_path(root, name), msgspec.json.encode(record))
+
+
+def note_sync(root: Path, seconds: float) -> None:
+    """A sync that a person asked for has ended well; what one in the background had left to tell is settled by it."""
+    write_record(root, "sync", Record(at=int(time.time()), ms=round(seconds * 1000), by="command"))
 
 
 def _record_path(root: Path, name: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from backend.tree.config import set_key
+from backend.session.background import NICE
+from backend.tree.config_edits import set_key
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory and kill -9 as on Linux")
 
@@ -61,6 +63,24 @@ def test_a_sync_that_takes_too_much_memory_ends_and_is_told_of_once(
     tree.check()
 
 
+def test_it_gives_way_to_all_else_that_runs(tree: Any, cv_process: Any, machine: Path) -> None:
+    tree.document("ferry/context-v/specs/Pier.md")
+    told(cv_process, "one")
+    deadline = time.monotonic() + 60
+    while not (marks := list((machine / "cv/trees").glob("*/syncing.*"))):
+        assert time.monotonic() < deadline
+    process = int(marks[0].suffix[1:])
+    assert os.getpriority(os.PRIO_PROCESS, process) == NICE
+    group = Path(f"/proc/{process}/autogroup")
+    if (
+        group.exists()
+    ):  # by this, not by the process's own value, the system shares out among sessions
+        assert group.read_text().endswith(f"nice {NICE}\n")
+    while marks[0].exists():
+        assert time.monotonic() < deadline
+    tree.check()
+
+
 def test_a_sync_that_was_killed_is_told_of_once(
     tree: Any, start_cv: Any, cv_process: Any, machine: Path
 ) -> None:
@@ -75,6 +95,19 @@ def test_a_sync_that_was_killed_is_told_of_once(
     assert words in told(cv_process, "one")
     assert words not in told(cv_process, "two")
     assert words in (tree.kit / "hook.log").read_text()
+
+
+def test_a_sync_killed_while_it_wrote_its_mark_is_told_of_once(
+    tree: Any, cv_process: Any, machine: Path
+) -> None:
+    told(cv_process, "one")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    folder = next((machine / "cv/trees").glob("*"))
+    (folder / f"syncing.{ended.pid}").touch()
+    words = "the sync in the background was stopped before it had ended"
+    assert words in told(cv_process, "two")
+    assert words not in told(cv_process, "three")
 
 
 def test_a_sync_that_ends_well_leaves_no_mark(tree: Any, cv_process: Any, machine: Path) -> None:
