@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# The first readable one of these is the document's date (SPEC section 5, in its order). Beside
+# The first readable one of these is the document's date, in this order (docs/indexing.md). Beside
 # ``updated`` and ``lastmod`` and beside ``date_created`` stand the names that other note-taking
 # tools give to the same thing.
 UPDATED = (

@@ -1,1 +1,1 @@
-"""Where things apply: senior root, config, markers, discovery, repos, git dates, the machine-wide home."""
+"""Where things apply: senior root, config, markers, the walk, repos, git dates, the machine-wide home."""

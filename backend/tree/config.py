@@ -1,4 +1,4 @@
-"""``config.json``: read typed, changed one key at a time, written atomically with every unknown key kept."""
+"""``config.json``: read typed and checked, changed under a lock, written atomically with every unknown key kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from backend.errors import CvError, UsageError
+from backend.errors import CvError
 from backend.schemas.config import Collections, Config
-from backend.tree.config_keys import KEYS
+from backend.tree.config_keys import KEYS, get_key
 from backend.tree.files import write_atomic
 from backend.tree.root import KIT_FOLDER
 from backend.tree.window import is_window
@@ -33,10 +33,6 @@ _LEAST = {
     "sync.max_seconds": 0,
     "sync.max_memory_mb": 100,
 }
-_SLIP = 0.75
-"""How alike (``difflib``'s ratio) an unknown key is to the one it was meant to be: ``nudge.stat`` is, ``owner.name`` is a key of
-its own and no ``reranker.name``.
-"""
 
 _UNSHOWN = {"chroma.token_env"}
 """Keys whose wrong value is not repeated: it may be the secret itself, pasted where its name belongs."""
@@ -58,12 +54,12 @@ def load_config(root: Path) -> Config:
     true one, and what ``dismissed_paths`` named below the old place is dismissed at the new one (``moved_from`` tells of
     it). Raises ``ConfigError``.
     """
-    return _typed(_read(root), root)
+    return _typed(read_raw(root), root)
 
 
 def moved_from(root: Path) -> str | None:
     """The ``senior_root`` that the file of a moved tree still names, or None when it names the right one."""
-    stored = _read(root).get("senior_root")
+    stored = read_raw(root).get("senior_root")
     return stored if isinstance(stored, str) and stored != str(root) else None
 
 
@@ -85,7 +81,7 @@ def change_config(root: Path, change: Callable[[dict[str, Any]], None]) -> Confi
 
 def rewrite_config(root: Path, change: Callable[[dict[str, Any]], None]) -> Config:
     """``change_config`` for a caller that holds the lock ``config.lock`` beside the file already."""
-    raw = _read(root)
+    raw = read_raw(root)
     change(raw)
     config = _typed(raw, root)
     raw["senior_root"] = str(root)
@@ -113,95 +109,8 @@ def create_config(root: Path, **keys: Any) -> Config:
     return config
 
 
-def get_key(config: Config, key: str) -> Any:
-    """The value at a dotted ``key`` (a leaf or a group) as plain JSON data. Raises ``UsageError`` for a key we don't know."""
-    value = msgspec.to_builtins(config)
-    for part in key.split("."):
-        if not isinstance(value, dict) or part not in value:
-            raise _unknown(key)
-        value = value[part]
-    return value
-
-
-def set_key(root: Path, key: str, text: str) -> Config:
-    """Set the dotted ``key`` from what a person typed: JSON where it is JSON, otherwise the text itself.
-
-    Raises ``UsageError`` for a key we don't know or a value that doesn't fit; the file is then as it was.
-    """
-    _check_key(key)
-
-    def change(raw: dict[str, Any]) -> None:
-        *groups, leaf = key.split(".")
-        target = raw
-        for group in groups:
-            target = target.setdefault(group, {})
-            if not isinstance(target, dict):
-                raise ConfigError(
-                    f"config.json: {group}: expected an object, got {_shown(target)}; mend it by hand"
-                )
-        target[leaf] = _value(text)
-
-    try:
-        return change_config(root, change)
-    except ConfigError as error:
-        raise UsageError(str(error)) from error
-
-
-def unset_key(root: Path, key: str) -> Config:
-    """Take the dotted ``key`` out of the file, so that its default counts again. Raises ``UsageError`` as ``set_key`` does."""
-    _check_key(key)
-
-    def change(raw: dict[str, Any]) -> None:
-        *groups, leaf = key.split(".")
-        target: Any = raw
-        for group in groups:
-            target = target.get(group)
-            if not isinstance(target, dict):
-                return
-        target.pop(leaf, None)
-
-    try:
-        return change_config(root, change)
-    except ConfigError as error:
-        raise UsageError(str(error)) from error
-
-
-def _check_key(key: str) -> None:
-    """Raise ``UsageError`` unless ``key`` is one that a person may change."""
-    if key not in KEYS:
-        raise _unknown(key)
-    if key == "senior_root":
-        raise UsageError(
-            "senior_root: is where the file lies; move the folder instead, the config follows by itself"
-        )
-
-
-def unknown_keys(root: Path) -> list[str]:
-    """Dotted keys in the file that we don't know (they are kept as they are), with the nearest known one as a hint."""
-    import difflib  # not at the top: the hooks read configs too
-
-    groups = {key.split(".")[0] for key in KEYS}
-    open_groups = {key for key, entry in KEYS.items() if entry.holds_anything}
-    found = []
-    for key in _leaves(_read(root)):
-        if key in KEYS or any(key.startswith(group + ".") for group in open_groups):
-            continue
-        if key in groups:  # a whole group that is empty
-            continue
-        near = difflib.get_close_matches(key, [*KEYS, *groups], n=1, cutoff=_SLIP)
-        found.append(f"{key} (did you mean {near[0]}?)" if near else key)
-    return found
-
-
-def _leaves(raw: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in raw.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key
-
-
-def _read(root: Path) -> dict[str, Any]:
+def read_raw(root: Path) -> dict[str, Any]:
+    """The JSON object in the file of ``root``, unchecked. Raises ``ConfigError`` when there is none."""
     path = config_path(root)
     try:
         raw = json.loads(path.read_bytes())
@@ -217,7 +126,7 @@ def _read(root: Path) -> dict[str, Any]:
             f"{path}: not valid JSON (not UTF-8 text, or nested too deeply)"
         ) from error
     if not isinstance(raw, dict):
-        raise ConfigError(f"{path}: expected a JSON object, got {_shown(raw)}")
+        raise ConfigError(f"{path}: expected a JSON object, got {shown(raw)}")
     return raw
 
 
@@ -230,7 +139,7 @@ def _typed(raw: dict[str, Any], root: Path) -> Config:
         if not _COLLECTION_NAME.fullmatch(name):
             raise ConfigError(
                 f"config.json: collections.{role}: expected 3 to 512 letters, digits, '.', '_' or '-' with a letter "
-                f"or digit at both ends, got {_shown(name)}"
+                f"or digit at both ends, got {shown(name)}"
             )
     names = list(msgspec.to_builtins(config.collections).values())
     if len(set(names)) < len(names):
@@ -241,11 +150,11 @@ def _typed(raw: dict[str, Any], root: Path) -> Config:
         value = get_key(config, key)
         if not (math.isfinite(value) and value >= least):
             raise ConfigError(
-                f"config.json: {key}: expected {KEYS[key].expected}, got {_shown(value)}"
+                f"config.json: {key}: expected {KEYS[key].expected}, got {shown(value)}"
             )
     if not is_window(config.catch_up.window):
         raise ConfigError(
-            f"config.json: catch_up.window: expected {KEYS['catch_up.window'].expected}, got {_shown(config.catch_up.window)}"
+            f"config.json: catch_up.window: expected {KEYS['catch_up.window'].expected}, got {shown(config.catch_up.window)}"
         )
     return _settled(config, raw, root)
 
@@ -282,26 +191,12 @@ def _explain(error: msgspec.ValidationError, raw: dict[str, Any]) -> str:
     for part in key.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     expected = KEYS[key].expected if key in KEYS else "an object"
-    got = "something else" if key in _UNSHOWN else _shown(value)
+    got = "something else" if key in _UNSHOWN else shown(value)
     return f"config.json: {key or 'top level'}: expected {expected}, got {got}"
 
 
-def _unknown(key: str) -> UsageError:
-    import difflib
-
-    near = difflib.get_close_matches(key, KEYS, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else "'cv config list' shows the keys"
-    return UsageError(f"{key}: not a key of config.json; {hint}")
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value of the file as an error repeats it: JSON, 80 characters at the most."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else text[:79] + "…"
 

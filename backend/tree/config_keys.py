@@ -1,8 +1,13 @@
-"""What each key of ``config.json`` means, and the values it takes, for errors and for ``cv config list``."""
+"""What each key of ``config.json`` means, the values it takes (for errors and ``cv config list``), and how one is looked up."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from backend.errors import UsageError
+from backend.schemas.config import Config
 
 
 class Key(Struct, frozen=True):
@@ -99,3 +104,22 @@ KEYS: dict[str, Key] = {
     ),
     "log": Key(_ON_OFF, "whether the hooks write to hook.log"),
 }
+
+
+def get_key(config: Config, key: str) -> Any:
+    """The value at a dotted ``key`` (a leaf or a group) as plain JSON data. Raises ``UsageError`` for a key we don't know."""
+    value = to_builtins(config)
+    for part in key.split("."):
+        if not isinstance(value, dict) or part not in value:
+            raise unknown_key(key)
+        value = value[part]
+    return value
+
+
+def unknown_key(key: str) -> UsageError:
+    """The error for a key we don't know, with the nearest known ones."""
+    import difflib
+
+    near = difflib.get_close_matches(key, KEYS, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "'cv config list' shows the keys"
+    return UsageError(f"{key}: not a key of config.json; {hint}")

@@ -6,18 +6,24 @@ Nothing of it lies in a tree.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from backend.schemas.config import Chroma, Embedding, Reranker
 from backend.tree.files import write_if_changed
+from backend.tree.root import KIT_FOLDER
 
 Choice = Embedding | Chroma | Reranker
 """The parts of a config that can send documents, or a key, to another program."""
 
 _APPROVED = {Embedding: "embedders.json", Chroma: "servers.json", Reranker: "rerankers.json"}
 """Where it is remembered which of them a person chose."""
+
+_DISKS = frozenset(("/media", "/mnt", "/run/media", "/Volumes"))
+"""Folders of Linux and macOS that hold disks, each by its name or by its user's and its own."""
 
 
 def cv_home() -> Path:
@@ -39,11 +45,47 @@ def registered_roots() -> list[Path]:
 
 
 def register_root(root: Path) -> None:
-    """Remember ``root`` for ``cv list-roots``; a second time changes nothing."""
-    known = [str(path) for path in registered_roots()]
-    if str(root) not in known:
-        known.append(str(root))
-        write_if_changed(cv_home() / "roots.json", msgspec.json.format(msgspec.json.encode(known)))
+    """Remember ``root`` for ``cv list-roots``; a second time only reads. Raises ``CvError`` where it can't be written."""
+    known = registered_roots()
+    if root not in known:
+        _write_roots([*known, root])
+
+
+def unregister_roots(roots: Collection[Path]) -> None:
+    """Take ``roots`` out of ``cv list-roots``; nothing of them is touched. Raises ``CvError`` where it can't be written."""
+    known = registered_roots()
+    left = [root for root in known if root not in roots]
+    if left != known:
+        _write_roots(left)
+
+
+def standing(root: Path) -> Literal["set up", "gone", "away"]:
+    """Whether a root that was set up still is: ``gone`` is one of which this is certain (moved, deleted, or taken out),
+    ``away`` one that can come back: its disk may not be connected, or may not be read now.
+
+    Certain is what is missing in a folder that holds something: the root itself, or the one above it. An empty one may be where
+    a disk belongs, and where systems put their disks, one that is missing may be one that is not connected.
+    """
+    try:
+        (root / KIT_FOLDER / "config.json").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError:
+        return "away"
+    else:
+        return "set up"
+    folder = root if root.is_dir() else root.parent
+    if folder != root and not _DISKS.isdisjoint((str(folder), str(folder.parent))):
+        return "away"
+    try:
+        return "gone" if any(folder.iterdir()) else "away"
+    except OSError:
+        return "away"
+
+
+def _write_roots(roots: list[Path]) -> None:
+    data = msgspec.json.encode([str(root) for root in roots])
+    write_if_changed(cv_home() / "roots.json", msgspec.json.format(data))
 
 
 def approve(root: Path, choice: Choice) -> None:

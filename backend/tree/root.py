@@ -32,7 +32,7 @@ def find_root(start: Path) -> Path | None:
         device = folder.stat().st_dev
     except (OSError, RuntimeError):
         return None
-    home = _home()
+    home = home_folder()
     while True:
         kit = folder / KIT_FOLDER
         if os.path.isfile(kit / "config.json") and not os.path.islink(
@@ -140,7 +140,8 @@ def dismissed_above(relative: PurePosixPath, root: Path, config: Config) -> str 
     )
 
 
-def _home() -> Path | None:
+def home_folder() -> Path | None:
+    """The user's home folder; None where the system knows of none."""
     try:
         return Path.home().resolve()
     except (OSError, RuntimeError):

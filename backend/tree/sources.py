@@ -1,4 +1,4 @@
-"""``sources.md``: the curated list of what is indexed. Written by discovery, kept by people: every byte of theirs stays.
+"""``sources.md``: the curated list of what is indexed. Written by the sync, kept by people: every byte of theirs stays.
 
 Its frontmatter holds ``sources:``, a list of entries with ``path`` (relative to the senior root), ``kind`` (``context-v`` or
 ``changelog``), ``include`` (``false`` leaves the folder out), ``note``, and ``subdirs`` (opt-in folders that are on).
@@ -15,8 +15,8 @@ import msgspec
 
 from backend.errors import CvError
 from backend.schemas.roles import CHANGELOG_ROLE
-from backend.tree.discovery import Choices, Place
 from backend.tree.files import write_atomic
+from backend.tree.found import Place
 from backend.tree.root import KIT_FOLDER
 
 _NEW = """\
@@ -43,6 +43,13 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     include: bool = True
     note: str | None = None
     subdirs: list[str] = []
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """What ``sources.md`` says against the rules: places left out, and opt-in folders turned on (as paths)."""
+
+    excluded: frozenset[str] = frozenset()
+    included: frozenset[str] = frozenset()
 
 
 class SourcesError(CvError):

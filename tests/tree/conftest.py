@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from backend.schemas.config import Config
-from backend.tree.discovery import Choices, Tree, discover, look_at
+from backend.tree.found import Tree
+from backend.tree.sources import Choices
+from backend.tree.walk import discover, look_at
 
 
 @pytest.fixture

@@ -24,14 +24,11 @@ from backend.tree.config import (
     change_config,
     config_path,
     create_config,
-    get_key,
     load_config,
     moved_from,
-    set_key,
-    unknown_keys,
-    unset_key,
 )
-from backend.tree.config_keys import KEYS
+from backend.tree.config_edits import set_key, unknown_keys, unset_key
+from backend.tree.config_keys import KEYS, get_key
 from backend.tree.lock import exclusive
 
 REPO = Path(__file__).resolve().parents[2]
@@ -381,7 +378,7 @@ def test_a_folder_that_cannot_be_written_to(as_nobody: tuple[str, ...], open_fol
     create_config(root)
     config_path(root).parent.chmod(0o555 if not as_nobody else 0o755)
     before = config_path(root).read_bytes()
-    script = "import sys; from pathlib import Path; from backend.tree.config import set_key\n"
+    script = "import sys; from pathlib import Path; from backend.tree.config_edits import set_key\n"
     script += "try: set_key(Path(sys.argv[1]), 'kickoff', 'off')\nexcept Exception as error: print(type(error).__name__, error)"
     done = subprocess.run(
         [*as_nobody, sys.executable, "-c", script, str(root)],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
-from backend.tree.discovery import Place
+from backend.tree.found import Place
 from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources, sources_path
 
 HARBOUR = Place("harbour/context-v", CORPUS_ROLE)

@@ -1,4 +1,4 @@
-"""Discovery: which files are documents, of which role, kind and repo, and what is left out and counted."""
+"""The walk: which files are documents, of which role, kind and repo, and what is left out and counted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from backend.schemas.config import Config, Discovery
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
-from backend.tree.discovery import Tree, discover, look_at, role_of
+from backend.tree.found import Tree, role_of
+from backend.tree.walk import discover, look_at
 
 Walk = Callable[..., Tree]
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
@@ -366,6 +368,19 @@ def test_a_link_does_not_lead_into_what_is_left_out(org: Any, walk: Walk) -> Non
     assert skipped(tree)["symlink to what is left out"] == 4
 
 
+@posix
+def test_a_linked_document_goes_by_the_rules_of_the_place_it_stands_in(
+    org: Any, walk: Walk
+) -> None:
+    org.write("shared/docs/A.md", "x")
+    org.write("shared/Note.md", "x")
+    for name in ("changelog/README.md", "context-v/.Draft.md", "context-v/extra/Note.md"):
+        org.link(f"ferry/{name}", "../" * name.count("/") + "../shared/Note.md")
+    org.link("ferry/context-v/extra/more", "../../../shared/docs")
+    org.link("ferry/context-v/Note.md", "../../shared/Note.md")
+    assert paths(walk()) == ["ferry/context-v/Note.md"]
+
+
 # --- repos -----------------------------------------------------------------------------------------------------------
 
 
@@ -427,23 +442,30 @@ def test_submodules_and_worktrees_are_entered(org: Any, walk: Walk) -> None:
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are always Unicode there")
 def test_names_that_are_not_unicode_are_counted(org: Any, walk: Walk) -> None:
-    for path in (b"caf\xe9/context-v/A.md", b"caf\xe9/B.md", b"ferry/context-v/\xff.md"):
+    for path in (
+        *(b"caf\xe9/context-v/A.md", b"caf\xe9/B.md", b"ferry/context-v/\xff.md"),
+        *(b"ferry/context-v/d\xe9/C.md", b"shared/\xe8/D.md", b"shared/E.md"),
+    ):
         org.write(os.fsdecode(path), "x")
     org.path(os.fsdecode(b"caf\xe9/.git")).mkdir()
+    org.link(os.fsdecode(b"ferry/context-v/l\xe9"), "../../shared")
+    org.link("ferry/context-v/D.md", os.fsdecode(b"../../shared/\xe8/D.md"))
+    org.link("ferry/context-v/shared", os.fsdecode(b"../../shared/\xe8"))
     tree = walk()
     assert paths(tree) == []
-    assert skipped(tree) == {"name is not Unicode": 2}
-    assert [place.path for place in tree.places] == ["ferry/context-v"], (
-        "such a name can stand in no file of ours"
-    )
+    assert skipped(tree) == {"name is not Unicode": 7}
+    assert [place.path for place in tree.places] == ["ferry/context-v"]
     assert tree.repos == {}
+    assert msgspec.json.encode(tree), "such a name can stand in no file of ours"
 
 
 WALK_ALONE = """
 import json, sys
 from pathlib import Path
 from backend.schemas.config import Config
-from backend.tree.discovery import Choices, Place, discover, look_at
+from backend.tree.found import Place
+from backend.tree.sources import Choices
+from backend.tree.walk import discover, look_at
 root = Path(sys.argv[1])
 config = Config(senior_root=str(root))
 tree = discover(root, config)
@@ -503,6 +525,6 @@ def test_the_order_of_files_does_not_depend_on_the_disk(org: Any) -> None:
 
 
 def _no_choices() -> Any:
-    from backend.tree.discovery import Choices
+    from backend.tree.sources import Choices
 
     return Choices()
