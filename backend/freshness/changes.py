@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from backend.freshness.index import Index
-from backend.tree.discovery import FoundFile, Tree
+from backend.freshness.index import Index, Known
+from backend.tree.found import FoundFile, Tree
 
 
 class Changes(Struct, frozen=True):
-    """``to_read``: new files and those whose mtime, size, role or repo differs; ``gone``: paths that are no longer there."""
+    """``to_read``: new files and those whose mtime, size, role or repo differs; ``gone``: paths that are no longer there;
+    ``known``: what the index had of every document.
+    """
 
     to_read: list[FoundFile]
     gone: list[str]
     unchanged: set[str]
+    known: dict[str, Known]
 
 
 def find_changes(
@@ -48,7 +51,7 @@ def find_changes(
         for path, role in role_of.items()
         if role in roles and path not in tree.files and not out_of_sight(path, tree.unreadable)
     ]
-    return Changes(to_read, sorted(gone), unchanged)
+    return Changes(to_read, sorted(gone), unchanged, known)
 
 
 def out_of_sight(path: str, unreadable: list[str]) -> bool:

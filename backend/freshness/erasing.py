@@ -13,6 +13,33 @@ from backend.freshness.records import StoreError
 _HEADER = struct.Struct("<i4Q")
 _FLOAT = 4  # bytes
 
+_DELETE = 3  # as Chroma's log names the operation
+_FORGET_NAMES = f"""
+UPDATE embeddings_queue SET id = '' WHERE operation = {_DELETE} AND seq_id <= (
+    SELECT min(max_seq_id.seq_id) FROM max_seq_id JOIN segments ON segments.id = segment_id
+    WHERE topic LIKE '%' || segments.collection
+)"""
+"""The newest record of a collection stays in Chroma's log: of a deletion that has been done, what was deleted."""
+
+
+def keep_no_deleted_words(folder: Path) -> None:
+    """From the next opening on, have Chroma's full-text index let go of the words of what is deleted. Raises ``StoreError``.
+
+    Without this FTS5 only notes which rows are gone, and their trigrams stay, with their places, until it happens to merge them
+    (SQLite's documentation of FTS5, section 6.10, ``secure-delete``). What was replaced before is not found any more: so it has
+    to be set when a folder has been filled for the first time. Set in its table, since Python's own SQLite may be too old to
+    know the option (3.42); Chroma brings a newer one.
+    """
+    database = folder / "chroma.sqlite3"
+    query = (
+        "INSERT OR IGNORE INTO embedding_fulltext_search_config (k, v) VALUES ('secure-delete', 1)"
+    )
+    try:
+        with closing(sqlite3.connect(database)) as db, db:
+            db.execute(query)
+    except sqlite3.Error as error:
+        raise StoreError(f"{database}: deleted words would stay in it ({error})") from error
+
 
 def blank_unused_places(folder: Path) -> None:
     """Overwrite the places for vectors that are not in use: Chroma writes them as it found them in this process's memory, where
@@ -44,8 +71,8 @@ def _blank_from(data: Path, start: int) -> None:
 
 
 def erase_free_pages(folder: Path) -> None:
-    """Write Chroma's database anew without its free pages, where deleted text stays readable; then put it in its place. Raises
-    ``StoreError``.
+    """Write Chroma's database anew without its free pages, where deleted text stays readable, and without the names in its log;
+    then put it in its place. Raises ``StoreError``.
 
     It costs .2 s of CPU for 10,000 chunks, whatever has changed. SQLite's ``secure_delete`` would cost by what has changed, but
     holds for one connection only, and Chroma's own has it off.
@@ -56,6 +83,8 @@ def erase_free_pages(folder: Path) -> None:
     try:
         with closing(sqlite3.connect(database)) as db:
             db.execute("VACUUM INTO ?", (str(fresh),))
+        with closing(sqlite3.connect(fresh)) as db, db:
+            db.execute(_FORGET_NAMES)
         with fresh.open("rb") as file:
             os.fsync(file.fileno())
         fresh.replace(database)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 READER_TRIES = 3
 """A reader that opens the file in the moment in which a writer opens or leaves it can meet an error that is over at once."""
 
+_OTHER_VERSION = "another version"
+
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE document (
@@ -85,11 +87,15 @@ class Known(Struct, frozen=True):
 
 
 class Index(Database):
-    """An open ``index.sqlite``. Close it, or use it in ``with``."""
+    """An open ``index.sqlite``. Close it, or use it in ``with``. ``replaced``: what was wrong with the one in whose place it is
+    (``damaged``, ``of another version``), empty where there is nothing to say.
+    """
 
-    def __init__(self, connection: sqlite3.Connection, *, writes: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, writes: bool, replaced: str = "") -> None:
         super().__init__(connection)
         self._writes = writes
+        self._asked = False
+        self.replaced = replaced
 
     @classmethod
     def for_writing(cls, path: Path) -> Index:
@@ -104,8 +110,9 @@ class Index(Database):
                 raise CvError(
                     f"{path}: could not be opened ({error}); is the folder writable?"
                 ) from error
+            replaced = "of another version" if str(error) == _OTHER_VERSION else "damaged"
         remove_index(path)
-        return cls(_open_for_writing(path), writes=True)
+        return cls(_open_for_writing(path), writes=True, replaced=replaced)
 
     @classmethod
     def for_reading(cls, path: Path) -> Index | None:
@@ -129,10 +136,18 @@ class Index(Database):
         return None
 
     def close(self) -> None:
-        """Let go of the file. After writing, nothing that was replaced stays behind in the write-ahead log."""
-        if self._writes:
-            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Let go of the file; after writing, with a checkpoint."""
+        if self._writes and not self._asked:
+            self.checkpoint()
         self.db.close()
+
+    def checkpoint(self) -> bool:
+        """Bring what was written into the file itself, so that nothing that was replaced stays there or in the write-ahead log.
+        False where a reader that does not go away keeps that from being done.
+        """
+        self._asked = True  # it waits for readers, once
+        busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
 
     def __enter__(self) -> Index:
         return self
@@ -350,6 +365,15 @@ def held(root: Path) -> str:
         return index.fact("embedder")
 
 
+def is_readable(root: Path) -> bool:
+    """Whether there is an index below ``root`` that can be opened."""
+    index = Index.for_reading(index_path(root))
+    if index is None:
+        return False
+    index.close()
+    return True
+
+
 def document_vectors(root: Path) -> dict[str, npt.NDArray[np.float32]]:
     """A vector for each indexed document below ``root``, by path; none where there is no index yet."""
     index = Index.for_reading(index_path(root))
@@ -375,7 +399,7 @@ def _open_for_writing(path: Path) -> sqlite3.Connection:
         elif db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone() != (
             SCHEMA_VERSION,
         ):
-            raise sqlite3.DatabaseError("another version")
+            raise sqlite3.DatabaseError(_OTHER_VERSION)
     except BaseException:
         db.close()
         raise

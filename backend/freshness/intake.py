@@ -15,12 +15,12 @@ from backend.documents.copies import Checkout, Likeness, likeness, preference
 from backend.documents.document import read_document
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder
-from backend.freshness.index import Index
+from backend.freshness.index import Index, Known
 from backend.schemas.document import Document
 from backend.schemas.manifest import ManifestEntry, PassedOver
 from backend.schemas.roles import CHANGELOG_ROLE
 from backend.schemas.sync import Failure
-from backend.tree.discovery import FoundFile, Tree
+from backend.tree.found import FoundFile, Tree
 from backend.tree.repos import identity
 
 BATCH = 64
@@ -62,7 +62,9 @@ class Outcome(Struct):
 
 
 class Intake:
-    """One sync's intake. ``now`` is the moment it counts as, ``entered`` earlier moments of entry to keep (path and hash)."""
+    """One sync's intake. ``known``: what ``index`` has of every document; ``now`` is the moment it counts as, ``entered`` earlier
+    moments of entry to keep (path and hash).
+    """
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class Intake:
         index: Index,
         embedder: Callable[[], Embedder],
         *,
+        known: dict[str, Known],
         now: datetime,
         entered: dict[tuple[str, str], int] | None = None,
     ) -> None:
@@ -80,7 +83,7 @@ class Intake:
         self.embedder = embedder
         self.now = now
         self.entered = entered or {}
-        self.known = index.known()
+        self.known = known
         self.dating = Dating(root, tree.repos, index)
         self.outcome = Outcome.empty()
         self.identities: dict[str, str] = {}

@@ -77,6 +77,15 @@ class Notes:
         rows = self.db.execute("SELECT document FROM to_mirror ORDER BY document")
         return [row[0] for row in rows]
 
+    def to_mirror_of(self, role: str) -> list[int]:
+        """Those of a role."""
+        rows = self.db.execute(
+            "SELECT t.document FROM to_mirror t JOIN document d ON d.id = t.document "
+            "WHERE d.role = ? ORDER BY t.document",
+            (role,),
+        )
+        return [row[0] for row in rows]
+
     def unfinished(self) -> set[str]:
         """Paths of documents that queries don't find as they should yet. None where Chroma is on a server: for what that lacks
         there is the index.

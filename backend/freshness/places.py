@@ -7,11 +7,11 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from backend.schemas.config import Config
-from backend.tree.discovery import Choices, Place, Tree
 from backend.tree.files import write_if_changed
+from backend.tree.found import Place, Tree
 from backend.tree.repos import Repo
 from backend.tree.root import KIT_FOLDER
-from backend.tree.sources import sources_path
+from backend.tree.sources import Choices, sources_path
 
 SCHEMA_VERSION = "2"
 """Of ``index.sqlite``. Raised with each change of its tables or of what stands in them; an older index is made anew."""

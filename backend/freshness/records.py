@@ -128,15 +128,9 @@ class Store:
 class LocalStore(Store):
     """A Chroma in a folder of this tree, which is ours alone: it may be emptied, and its log is kept short."""
 
-    def reset(self, role: str) -> None:
-        """Make the role's collection anew, empty."""
-        self.drop(self.name(role))
+    def add(self, role: str) -> None:
+        """Make the role's collection, also where nothing will be written to it."""
         self._collection(role)
-
-    def drop(self, name: str) -> None:
-        """Delete a collection; one that is not there doesn't matter."""
-        if name in self.names():
-            self._client.delete_collection(name)
 
     def be_steady(self, roles: Sequence[str]) -> None:
         """End a bulk load. It takes effect when the store is opened again."""

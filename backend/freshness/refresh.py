@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from backend.errors import Busy, CvError
-from backend.freshness.sync import Options, sync
+from backend.freshness.sync import Options, Progress, silent, sync
 from backend.schemas.config import Config
 
 
@@ -19,10 +19,13 @@ class Freshness(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def refresh(root: Path, config: Config, *, now: datetime) -> Freshness:
-    """Sync what has changed. Never raises: what can't be refreshed is answered from the last state, and said."""
+def refresh(root: Path, config: Config, *, now: datetime, progress: Progress = silent) -> Freshness:
+    """Sync what has changed, and tell ``progress`` how far that is. Never raises: what can't be refreshed is answered from the
+    last state, and said.
+    """
+    options = Options(quick=True, asked=True)
     try:
-        report = sync(root, config, now=now, options=Options(quick=True, asked=True))
+        report = sync(root, config, now=now, options=options, progress=progress)
     except Busy:
         return Freshness(False, ("another sync is at work: this is what was known before it",))
     except CvError as error:

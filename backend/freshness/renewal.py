@@ -39,7 +39,7 @@ class Standing(Struct, frozen=True):
     texts: int
 
     def __str__(self) -> str:
-        return f"vectors of {self.embedder}: {self.made:,} of {self.texts:,}; the old ones serve until then"
+        return f"vectors of {self.embedder}: {self.made:,} of {self.texts:,} texts; the old ones serve until then"
 
 
 def follow(index: Index, config: Config, root: Path) -> None:

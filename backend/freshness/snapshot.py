@@ -27,8 +27,8 @@ from backend.freshness.tie import token_of
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
 from backend.schemas.sync import RoleReport
-from backend.tree.discovery import Tree
 from backend.tree.files import write_atomic
+from backend.tree.found import Tree
 from backend.tree.repos import head_commit
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import sources_path

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -14,7 +16,7 @@ from msgspec import Struct
 from backend.freshness.changes import out_of_sight
 from backend.freshness.embedder import embedder_name
 from backend.freshness.guarded import address
-from backend.freshness.index import Index
+from backend.freshness.index import Index, is_readable
 from backend.freshness.manifest import Stamp, load_all_cards, load_cards, load_stamps
 from backend.freshness.places import chroma_path, index_path
 from backend.freshness.renewal import standing
@@ -23,11 +25,12 @@ from backend.schemas.manifest import ManifestEntry
 from backend.schemas.roles import ROLES
 from backend.schemas.status import RepoBehind, RoleStatus, Status
 from backend.schemas.sync import Failure
-from backend.tree.config import unknown_keys
-from backend.tree.discovery import Tree, discover
+from backend.tree.config_edits import unknown_keys
+from backend.tree.found import Tree
 from backend.tree.home import is_approved
 from backend.tree.root import applicability
 from backend.tree.sources import choices, load_sources
+from backend.tree.walk import discover
 
 _SUPERSEDED = re.compile(r"\bsuperseded\b", re.IGNORECASE)
 
@@ -85,6 +88,7 @@ def make_status(root: Path, config: Config, *, folder: Path) -> Status:
     tree = discover(root, config, choices(load_sources(root)))
     behind = compare(root, tree)
     cards = load_all_cards(root)
+    superseded, notes = _from_index(root, config, indexed=any(cards.values()))
     last = config.last_session_at
     return Status(
         senior_root=str(root),
@@ -106,7 +110,7 @@ def make_status(root: Path, config: Config, *, folder: Path) -> Status:
         + _bytes(Path(f, name) for f, _, names in os.walk(chroma_path(root)) for name in names),
         repos=_by_repo(tree, cards, behind),
         documents=_by_status(cards),
-        superseded=tuple(superseded_alone(root)),
+        superseded=tuple(superseded),
         failed=tuple(unreadable(root, tree, behind)),
         server=_server(root, config),
         notes=(
@@ -114,9 +118,26 @@ def make_status(root: Path, config: Config, *, folder: Path) -> Status:
                 f"config.json: unknown key {key}; kept, without effect"
                 for key in unknown_keys(root)
             ),
-            *([str(unfinished)] if (unfinished := standing(root, config)) else []),
+            *notes,
         ),
     )
+
+
+def _from_index(root: Path, config: Config, *, indexed: bool) -> tuple[list[str], list[str]]:
+    """What only the index knows: the documents of ``superseded_alone``, and notes. ``indexed``: by the manifests there must be
+    one.
+    """
+    try:
+        superseded, unfinished = superseded_alone(root), standing(root, config)
+        readable = not indexed or is_readable(root)
+    except sqlite3.DatabaseError:
+        superseded, unfinished, readable = [], None, False
+    notes = [str(unfinished)] if unfinished else []
+    if not readable:
+        notes.append(
+            "the index is missing, damaged, or of another version: the next sync or question makes it again from your documents"
+        )
+    return superseded, notes
 
 
 def _server(root: Path, config: Config) -> str:
@@ -129,7 +150,8 @@ def _server(root: Path, config: Config) -> str:
     index = Index.for_reading(index_path(root))
     if index is None:
         return address(chroma)
-    with index:
+    waiting = 0
+    with index, suppress(sqlite3.DatabaseError):  # damaged, which a note says
         waiting = len(index.notes.to_mirror())
     return address(chroma) + (f", still to be told of documents: {waiting}" if waiting else "")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from backend.errors import CvError
 from backend.freshness.clients import folder_client
-from backend.freshness.erasing import blank_unused_places, erase_free_pages
+from backend.freshness.erasing import blank_unused_places, erase_free_pages, keep_no_deleted_words
 from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.records import LocalStore, Store, StoreError
 from backend.freshness.remote import connected
@@ -62,6 +62,7 @@ def writing(
         with _open(folder, config) as store:
             yield store
         blank_unused_places(folder)
+        keep_no_deleted_words(folder)
         if erase:
             erase_free_pages(folder)
 

@@ -13,8 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backend.errors import CvError
-from backend.freshness import rebuild, renewal
+from backend.freshness import rebuild, renewal, words
 from backend.freshness.changes import Changes, find_changes, out_of_sight
+from backend.freshness.clients import give_back
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import (
     Blank,
@@ -38,17 +39,21 @@ from backend.freshness.snapshot import forget_snapshot, load_snapshot, save_snap
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 from backend.schemas.sync import RoleReport, SyncReport
-from backend.tree.discovery import Tree, discover, look_at
+from backend.tree.found import Tree
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER, require_plain_kit
 from backend.tree.sources import SourcesError, add_places, choices, dangling, gone, load_sources
+from backend.tree.walk import discover, look_at
 
 WALK_AGAIN = 3600.0
 """Seconds after which a quick sync walks the whole tree again in any case. Before that it does when a folder has changed in which
 a new repo, documents folder or marker would appear; what this misses is one that appears deep in folders without any."""
 
+_NOT_ERASED = "another program has index.sqlite open: what was deleted from it goes for good with the first sync after that"
+
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with what is being done, how much of it is done, and how much there is; with a remark and no amount (0, 0) for what a
+person who waits should know at once."""
 
 
 def silent(step: str, done: int, total: int) -> None:
@@ -100,14 +105,21 @@ def sync(
         _clear_leftovers(root)
         tree, notes = look(root, config, now=now, quick=options.quick)
 
-        def run() -> tuple[SyncReport, bool, dict[str, str] | None]:
+        def run(was: str = "") -> tuple[SyncReport, bool, dict[str, str] | None]:
             entered = rebuild.begin(root, options.roles) if options.rebuild else {}
             path = new_index_path(root) if options.rebuild else index_path(root)
             with Index.for_writing(path) as index:
+                was = was or ("" if options.rebuild else _what_was_wrong(root, index))
+                if was:
+                    progress(f"the index was {was}: making it again from your documents", 0, 0)
+                    notes.append(f"the index was {was}: made again from your documents")
                 deadline = started + options.max_seconds
                 whole = _Run(root, config, index, tree, now, options, progress, deadline)
                 report = whole.report(started, notes, entered)
-                return report, whole.renewing(), whole.at_rest(report)
+                heads = whole.at_rest(report)
+                if not index.checkpoint():
+                    report, heads = replace(report, notes=(*report.notes, _NOT_ERASED)), None
+                return report, whole.renewing(), heads
 
         try:
             report, renewing, heads = run()
@@ -115,9 +127,8 @@ def sync(
             if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
                 reason = f"{index_path(root)}: {error}; is the disk full, or the folder read-only?"
                 raise CvError(reason) from error
-            notes.append(f"the index was damaged ({error}) and is made anew")
             remove_index(index_path(root))
-            report, renewing, heads = run()
+            report, renewing, heads = run("damaged")
         finally:
             _clear_leftovers(root)
         if heads is not None:
@@ -135,6 +146,13 @@ def sync(
             notes=(*report.notes, *notes),
         )
     return report
+
+
+def _what_was_wrong(root: Path, index: Index) -> str:
+    """Why ``index`` is empty although this tree had one, in a word or two; empty where it is the first one, or whole."""
+    if index.replaced or index.fact("embedder"):
+        return index.replaced
+    return "missing" if any(load_all_cards(root).values()) else ""
 
 
 def _clear_leftovers(root: Path) -> None:
@@ -224,15 +242,10 @@ class _Run:
     def report(self, started: float, notes: list[str], entered: rebuild.Entered) -> SyncReport:
         renewal.follow(self.index, self.config, self.root)
         served = serving(self.config, self.index.fact("embedder"), self.root)
-        changes = find_changes(self.tree, self.index, self.options.roles)
-        stale = self.dating.refreshed()
-        if changes.to_read or changes.gone or stale:
-            self.index.set_fact("manifests", "")  # before anything changes: a kill may come later
-        outcome = self.take_in(changes, entered)
-        self.redate(stale - outcome.indexed - outcome.updated)
-        if not self.index.notes.empty():
-            with self.index.transaction():
-                self.index.vectors.drop_unused()
+        roles = self.read_in(entered)
+        self._embedder = None
+        words.forget()
+        give_back()  # all this memory, before Chroma takes some
         before = self.index.db.total_changes
         if self.options.rebuild and self.stopped:
             self.notes.append("the rebuild was stopped after its time; the store stays as it was")
@@ -253,11 +266,24 @@ class _Run:
             if told or self.index.fact("manifests") != manifests_stamp(self.root):
                 self.write_manifests()
         return SyncReport(
-            roles=self.role_reports(changes, outcome),
+            roles=roles,
             seconds=round(time.monotonic() - started, 3),
             embedder=self.index.fact("embedder"),
             notes=(*notes, *self.notes),
         )
+
+    def read_in(self, entered: rebuild.Entered) -> dict[str, RoleReport]:
+        """Bring the index in line with the disk, and report of it by role."""
+        changes = find_changes(self.tree, self.index, self.options.roles)
+        stale = self.dating.refreshed()
+        if changes.to_read or changes.gone or stale:
+            self.index.set_fact("manifests", "")  # before anything changes: a kill may come later
+        outcome = self.take_in(changes, entered)
+        self.redate(stale - outcome.indexed - outcome.updated)
+        if not self.index.notes.empty():
+            with self.index.transaction():
+                self.index.vectors.drop_unused()
+        return self.role_reports(changes, outcome)
 
     def at_rest(self, report: SyncReport) -> dict[str, str] | None:
         """Where nothing is left to do, the commits that dates were taken from: the next look may go by what this one saw."""
@@ -277,7 +303,13 @@ class _Run:
 
     def take_in(self, changes: Changes, entered: rebuild.Entered) -> Outcome:
         intake = Intake(
-            self.root, self.tree, self.index, self.embedder, now=self.now, entered=entered
+            self.root,
+            self.tree,
+            self.index,
+            self.embedder,
+            known=changes.known,
+            now=self.now,
+            entered=entered,
         )
         intake.remove(changes.gone)
         intake.add(changes.to_read)

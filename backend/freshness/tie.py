@@ -5,6 +5,7 @@ Where the two differ, the folder is another's, or only a part of one, and is mad
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +16,15 @@ _MAGIC = b"SQLite format 3\0"
 """What every SQLite database begins with (its file format, section 1.2)."""
 
 
+LAYOUT = "2"
+"""Folders that were filled in another way than today's are made anew: those without it keep words of deleted text."""
+
+
+def new_token() -> str:
+    """A token for a folder that has just been filled."""
+    return f"{LAYOUT}-{uuid.uuid4().hex}"
+
+
 def tie(folder: Path, token: str) -> None:
     """Leave ``token`` in a Chroma folder, and which files of vectors it has."""
     parts = sorted(path.relative_to(folder).as_posix() for path in folder.glob("*/*"))
@@ -22,12 +32,12 @@ def tie(folder: Path, token: str) -> None:
 
 
 def token_of(folder: Path) -> str:
-    """The token in a Chroma folder; "none" where it, or a part of the folder, is missing."""
+    """The token in a Chroma folder; "none" where it, or a part of the folder, is missing, or the layout is another."""
     try:
         token, *parts = (folder / TIE).read_text().split("\n")
     except (OSError, ValueError):
         return "none"
-    whole = is_database(folder / "chroma.sqlite3")
+    whole = token.startswith(f"{LAYOUT}-") and is_database(folder / "chroma.sqlite3")
     return token if whole and all((folder / part).is_file() for part in parts) else "none"
 
 

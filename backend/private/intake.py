@@ -118,7 +118,7 @@ class Intake:
             self.skipped["outside the tree, or dismissed"] += 1
             return None
         if moment < self.before or self.ledger.is_forgotten(session):
-            self.skipped["forgotten"] += 1
+            self.skipped["message forgotten"] += 1
             return None
         # A forked session repeats the lines of the one it comes from; they are the same turns.
         source = line.forkedFrom.get("messageUuid") if isinstance(line.forkedFrom, dict) else None

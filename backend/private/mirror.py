@@ -59,7 +59,7 @@ def _make_anew(root: Path, config: Config, ledger: Ledger, progress: Progress) -
         ledger.mirror_everything()
     with writing(root, config, erase=False, kit=PRIVATE_KIT) as store:
         for role in PRIVATE_ROLES:
-            store.reset(role)
+            store.add(role)
         _apply(store, ledger, progress)
         store.be_steady(PRIVATE_ROLES)
     with writing(root, config, erase=True, kit=PRIVATE_KIT) as store:

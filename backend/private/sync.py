@@ -43,7 +43,7 @@ def ingest(
             run = Intake(root, config, ledger, redactor, embedder, role, now)
             for number, path in enumerate(paths, 1):
                 run.read(path)
-                progress("reading", number, len(paths))
+                progress("transcripts", number, len(paths))
             reports[role] = run.report()
         mirror(root, config, ledger, lambda done, total: progress("storing", done, total))
         for role in roles:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 
 from backend.freshness import tie
@@ -14,7 +13,7 @@ from backend.schemas.private import PRIVATE_ROLES
 
 def tie_folder(root: Path, config: Config, ledger: Ledger) -> None:
     """The folder holds what the ledger says, from now on."""
-    token = uuid.uuid4().hex
+    token = tie.new_token()
     tie.tie(private_chroma(root), token)
     with ledger.transaction():
         ledger.set_fact("names", tie.names(config, PRIVATE_ROLES))

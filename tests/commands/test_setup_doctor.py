@@ -177,6 +177,15 @@ def test_environments_of_other_versions_and_kept_defects(
     assert old.is_dir()
 
 
+def test_the_environment_of_the_tests_is_called_so(bare: Any, doctor: Any, machine: Path) -> None:
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        key = (ROOT / name).read_text().split()[2]
+        (machine / "cv/environments" / key).mkdir(parents=True)
+    found = doctor().one("environment", "note")
+    assert found["what"] == f"the environment that 'cv test' made for itself, 0 MB: {key}"
+    assert "delete it" in found["todo"]
+
+
 # --- config and sources ----------------------------------------------------------------------------------------------
 
 
@@ -293,6 +302,17 @@ def break_header(path: Path) -> None:
     path.write_bytes(data)
 
 
+def tear_a_page(path: Path) -> None:
+    """Of the full-text index, which no question of ours reads."""
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'embedding_fulltext_search_data'"
+        (page,) = db.execute(query).fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * 256)
+
+
 def chroma_files(tree: Any, name: str) -> list[Path]:
     found = list(kit(tree, "chroma").rglob(name))
     assert found
@@ -304,11 +324,12 @@ def chroma_files(tree: Any, name: str) -> list[Path]:
     [
         ("chroma.sqlite3", garble),
         ("chroma.sqlite3", cut),
+        ("chroma.sqlite3", tear_a_page),
         ("*.bin", garble),
         ("data_level0.bin", whiten),
         ("header.bin", break_header),
     ],
-    ids=["garbled database", "cut database", "garbled files", "other vectors", "dies"],
+    ids=["garbled database", "cut database", "torn page", "garbled files", "other vectors", "dies"],
 )
 def test_a_damaged_chroma_is_found_and_made_again_without_embedding(
     untouched: Any, doctor: Any, cv: Any, name: str, damage: Any

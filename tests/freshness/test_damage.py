@@ -58,10 +58,19 @@ def _other_version(path: Path) -> None:
 def test_a_damaged_index_is_made_anew_from_the_tree(
     tree: Any, damage: Callable[[Path], Any]
 ) -> None:
+    said_of = {
+        "missing": [INDEX["deleted"], INDEX["empty"]],
+        "of another version": [INDEX["of another version"]],
+        "damaged": [INDEX["garbage"], INDEX["truncated to a tenth"], INDEX["truncated to half"]],
+    }
     damage(tree.kit / "index.sqlite")
     tree.document("r0/context-v/specs/New.md")
-    tree.sync()
+    notes = tree.sync().notes
     tree.check()
+    for was in ("missing", "of another version", "damaged"):
+        if damage in said_of[was]:
+            assert notes == (f"the index was {was}: made again from your documents",)
+    assert tree.sync().notes == ()
     records = tree.records()
     assert {i: text for rows in records.values() for i, (text, _, _) in rows.items()} == {
         i: text for rows in tree.before.values() for i, (text, _, _) in rows.items()
@@ -150,7 +159,7 @@ def test_an_embedder_that_changes_rebuilds_all_vectors_and_no_text(
 
 def test_an_embedder_that_cannot_be_had_leaves_the_store_as_it_is(tree: Any, same: Any) -> None:
     from backend.errors import CvError
-    from backend.tree.config import set_key
+    from backend.tree.config_edits import set_key
     from backend.tree.home import approve
 
     config = set_key(tree.root, "embedding.name", "no-such-embedder")

@@ -22,7 +22,8 @@ from backend.freshness.renewal import BATCH, standing
 from backend.freshness.snapshot import load_snapshot
 from backend.freshness.sync import sync
 from backend.kickoff.find import find
-from backend.tree.config import load_config, set_key
+from backend.tree.config import load_config
+from backend.tree.config_edits import set_key
 from backend.tree.home import approve
 from backend.tree.lock import exclusive
 
@@ -197,7 +198,7 @@ def test_each_sync_goes_on_with_what_the_last_one_left(tree: Any, letters: Any) 
             break
         assert load_snapshot(tree.root, load_config(tree.root)) is None
     assert len(letters.seen) == len(set(letters.seen)) == TEXTS
-    assert f"vectors of letters: {BATCH} of {TEXTS}; the old ones serve until then" in notes
+    assert f"vectors of letters: {BATCH} of {TEXTS} texts; the old ones serve until then" in notes
     tree.sync()
     tree.check()
 
@@ -215,7 +216,7 @@ def test_questions_are_answered_by_the_old_vectors_until_then(half: Any, cv: Any
     ]
     assert lengths(half) == {384}
     assert len(half.chunks()) == TEXTS + 1
-    words = f"vectors of letters: {BATCH} of {TEXTS + 1}; the old ones serve until then"
+    words = f"vectors of letters: {BATCH} of {TEXTS + 1} texts; the old ones serve until then"
     assert words in cv("status", cwd=half.root).out
 
     half.sync()
@@ -331,7 +332,7 @@ def test_an_old_embedder_that_cannot_be_had_any_more_leaves_words_until_then(
 def test_two_syncs_do_not_make_the_same_vectors(half: Any) -> None:
     with exclusive(half.kit / "vectors.lock", seconds=0, busy="taken"):
         (note,) = half.sync().notes
-    assert note == f"vectors of letters: {BATCH} of {TEXTS}; the old ones serve until then"
+    assert note == f"vectors of letters: {BATCH} of {TEXTS} texts; the old ones serve until then"
     assert len(half.letters.seen) == BATCH
 
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import sqlite3
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from organisation import prose
 
-from backend.tree.config import set_key
+from backend.tree.config_edits import set_key
 
-SECRET = "zanzibarquux"
+SECRET = "ŋanzibarquux"
+"""It begins with a letter that no other text has: a full-text index keeps three letters at a time, and of neighbours in its list
+only what differs, so that of a plain word not even these would be found.
+"""
 WORDS = f"The password is {SECRET} and must not be kept."
 
 
 def traces(folder: Path, word: str) -> list[str]:
-    """Give the files below ``folder`` that hold ``word``, in any letter case, also as UTF-16."""
-    found = []
+    """Give the files below ``folder`` that hold ``word``, or only its first three letters, in any letter case, also as UTF-16."""
+    found, word = [], word[:3] if word == SECRET else word
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             data = path.read_bytes().lower()
@@ -138,6 +143,62 @@ def test_no_memory_of_the_process_gets_into_the_store(site: Any) -> None:
             data = header.with_name("data_level0.bin").read_bytes()
             assert len(data) > used * each
             assert not any(data[used * each :])
+    site.check()
+
+
+@pytest.mark.parametrize(
+    ("gone", "name"),
+    [
+        (f"mill/context-v/{SECRET}.md", ""),
+        (f"mill/context-v/{SECRET}", "/Keys.md"),
+        (f"inn/changelog/{SECRET}.md", ""),
+    ],
+)
+def test_of_a_sync_that_only_deletes_no_name_stays(site: Any, gone: str, name: str) -> None:
+    """The newest record of Chroma's log stays there, whatever it is; the changelog is then empty."""
+    site.document("ferry/context-v/B.md")
+    site.document(gone + name)
+    site.sync()
+    assert traces(site.kit, SECRET)
+    site.delete(gone)
+    site.sync()
+    assert traces(site.kit, SECRET) == []
+    site.document("mill/context-v/C.md")
+    site.sync()
+    site.check()
+
+
+def test_beside_a_reader_that_does_not_end_it_says_so_and_does_it_afterwards(site: Any) -> None:
+    site.document("ferry/context-v/B.md")
+    site.document("mill/context-v/Keys.md", WORDS)
+    site.sync()
+    uri = f"{(site.kit / 'index.sqlite').as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM document").fetchone()
+        site.delete("mill/context-v/Keys.md")
+        report = site.sync()
+        assert traces(site.kit, SECRET) != []
+    assert any("another program has index.sqlite open" in note for note in report.notes)
+    assert not any("another program" in note for note in site.sync(quick=True).notes)
+    assert traces(site.kit, SECRET) == []
+    site.check()
+
+
+@pytest.mark.parametrize("made_anew", ["renamed", "lost", "damaged"])
+def test_nothing_stays_of_a_store_that_is_made_anew(site: Any, made_anew: str) -> None:
+    site.document("ferry/context-v/B.md")
+    site.document("mill/context-v/Keys.md", WORDS, tags=[SECRET], authors=[SECRET])
+    site.sync()
+    if made_anew == "renamed":
+        set_key(site.root, "collections.context_vigilance_corpus", "other-corpus")
+    elif made_anew == "lost":
+        next((site.kit / "chroma").glob("*/header.bin")).unlink()
+    else:
+        (site.kit / "chroma/context-vigilance.txt").write_text("another's")
+    site.delete("mill/context-v/Keys.md")
+    site.sync()
+    assert traces(site.kit, SECRET) == []
     site.check()
 
 

@@ -28,7 +28,8 @@ from backend.freshness.places import index_path
 from backend.freshness.remote import connected
 from backend.freshness.sync import Options, sync
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE, ROLES
-from backend.tree.config import config_path, load_config, set_key
+from backend.tree.config import config_path, load_config
+from backend.tree.config_edits import set_key
 from backend.tree.home import approve
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -15,7 +15,8 @@ from organisation import MARKER
 
 from backend.freshness.intake import LARGEST_FILE
 from backend.freshness.snapshot import load_snapshot
-from backend.tree.config import load_config, set_key
+from backend.tree.config import load_config
+from backend.tree.config_edits import set_key
 from backend.tree.lock import exclusive
 
 NOTE = "bay-labs/context-v/notes/Ferry.md"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 
 from backend.freshness.store import reading, writing
+from backend.freshness.sync import sync
 from backend.schemas.roles import CORPUS_ROLE
 from backend.tree.config import load_config
 
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 THREADS = Path("/proc/self/task")
 
 
@@ -43,7 +46,7 @@ def test_the_nearest_are_the_nearest(site: Any) -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     ids = [f"{number:04d}" for number in range(len(vectors))]
     with writing(site.root, load_config(site.root), erase=False) as store:
-        store.reset(CORPUS_ROLE)
+        store.add(CORPUS_ROLE)
         store.upsert(CORPUS_ROLE, ids, ids, vectors, [{"number": n} for n in range(len(ids))])
     with reading(site.root, load_config(site.root)) as store:
         for question in random.normal(size=(5, 384)).astype(np.float32):
@@ -62,3 +65,24 @@ def test_an_older_store_is_searched_as_thoroughly_after_the_next_sync(site: Any)
     site.document("web/context-v/specs/Logout.md", "## Logout\n\nThe form forgets it.")
     site.sync()
     assert effort(site) == thorough > 1000
+
+
+def test_both_collections_are_filled_in_one_go_from_none_to_all(site: Any) -> None:
+    """They are filled one after the other; who watches sees one number of documents that rises to all of them."""
+    for number in range(6):
+        site.document(f"inn/context-v/Room-{number}.md", count=120)
+    site.document("inn/changelog/2025-01-01_first.md")
+    site.document("inn/changelog/2025-02-02_second.md")
+    seen = []
+
+    def watch(step: str, done: int, total: int) -> None:
+        if step == "storing":
+            seen.append((done, total))
+
+    sync(site.root, load_config(site.root), now=NOW, progress=watch)
+    done = [each for each, _ in seen]
+    assert done == sorted(set(done))
+    assert len(done) > 2, "of 720 chunks more than one batch"
+    assert done[-1] == 8
+    assert {total for _, total in seen} == {8}
+    site.check()

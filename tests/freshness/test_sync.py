@@ -11,7 +11,7 @@ from organisation import prose, sections
 
 from backend.errors import Busy, CvError
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
-from backend.tree.config import set_key
+from backend.tree.config_edits import set_key
 from backend.tree.lock import exclusive
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

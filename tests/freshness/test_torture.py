@@ -166,7 +166,7 @@ def run_for(process: subprocess.Popen[str], seconds: float) -> None:
 def test_queries_go_on_from_the_old_index_while_a_rebuild_runs(
     tree: Any, start_cv: Any, cv_process: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """SPEC 6: it builds beside and swaps. The rebuild is stopped in its middle, where it has stored half of the documents."""
+    """It builds beside and swaps. The rebuild is stopped in its middle, where it has stored half of the documents."""
     for number in range(200):
         tree.document(f"r1/context-v/many/Doc-{number}.md", count=4)
     tree.sync()

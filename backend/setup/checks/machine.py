@@ -18,8 +18,9 @@ import backend
 from backend.schemas.config import Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
+from backend.setup.environment import KEY_LINE
 from backend.setup.failures import NEWEST, OLDEST
-from backend.tree.home import cv_home
+from backend.tree.home import cv_home, registered_roots, standing
 
 PLUGIN = Path(backend.__file__).resolve().parents[1]
 """The plugin's own folder; in an installed package it is ``site-packages``."""
@@ -89,32 +90,67 @@ def check_home() -> list[Finding]:
                 todo="make the folder writable, or set CV_HOME to one that is",
             )
         ]
-    return [ok("environment", "machine-wide state", where=home)]
+    return [ok("environment", "the folder of this machine can be written to", where=home)]
 
 
 def check_old_environments() -> list[Finding]:
-    """Environments of other versions, which go by themselves after a month without use."""
+    """Environments beside the one that runs: that of ``cv test``, and those of other versions, which go by themselves after a
+    month without use.
+    """
     folder = cv_home() / "environments"
     if not folder.is_dir():
         return []
     own = Path(sys.prefix).resolve()
-    old = [
+    beside = [
         entry
         for entry in sorted(folder.iterdir())
         if entry.is_dir() and entry.resolve() != own and not entry.is_symlink()
     ]
-    if not old:
-        return []
-    size = sum(map(_size, old))
-    number = "one environment" if len(old) == 1 else f"{len(old)} environments"
-    return [
+    of_tests = _key("requirements-dev.txt")
+    ours = (_key("requirements.txt"), of_tests)
+    found = [
         note(
             "environment",
-            f"{number} of other versions, {size / 1024**2:.0f} MB: {', '.join(e.name for e in old)}",
+            f"the environment that 'cv test' made for itself, {_megabytes([entry])}: {entry.name}",
+            where=folder,
+            todo="nothing; delete it when you run no tests here any more: 'cv test' makes it again",
+        )
+        for entry in beside
+        if entry.name == of_tests
+    ]
+    old = [entry for entry in beside if entry.name not in ours]
+    if not old:
+        return found
+    number = "one environment" if len(old) == 1 else f"{len(old)} environments"
+    return [
+        *found,
+        note(
+            "environment",
+            f"{number} of other versions, {_megabytes(old)}: {', '.join(e.name for e in old)}",
             where=folder,
             todo="nothing: one that is not used for 30 days is removed when the next is made",
-        )
+        ),
     ]
+
+
+def check_roots() -> list[Finding]:
+    """Entries of 'cv list-roots' where nothing is set up; those that are certainly gone can be taken out."""
+    found = []
+    for root in registered_roots():
+        state = standing(root)
+        if state == "gone":
+            what = "is no longer set up there (moved, deleted, or taken out)"
+            todo = (
+                "run 'cv doctor --fix': it takes the entry out of 'cv list-roots' (a tree that was moved gets a new one by any "
+                "command in it)"
+            )
+        elif state == "away":
+            what = "is not there now: its disk may not be connected"
+            todo = "nothing, where it comes back; else 'cv init --remove --senior-root PATH' takes it out of 'cv list-roots'"
+        else:
+            continue
+        found.append(note("roots", f"{root} {what}", todo=todo, fixable=state == "gone"))
+    return found
 
 
 def check_defects() -> list[Finding]:
@@ -188,6 +224,20 @@ def _anew() -> str:
     if Path(sys.prefix).parent == cv_home() / "environments":
         return f"delete {sys.prefix} and run any cv command in a terminal: it is made again"
     return "install Context Vigilance again with the tool that installed it (pipx, uv, pip)"
+
+
+def _key(requirements: str) -> str:
+    """The name of the environment that is made from one of the plugin's requirements files, '' where there is none."""
+    try:
+        with (PLUGIN / requirements).open("rb") as file:
+            key = KEY_LINE.match(file.readline())
+    except OSError:
+        return ""
+    return key[1].decode() if key else ""
+
+
+def _megabytes(folders: list[Path]) -> str:
+    return f"{sum(map(_size, folders)) / 1024**2:.0f} MB"
 
 
 def _sha256(path: Path) -> str:

@@ -26,7 +26,7 @@ from backend.setup.checks import probe
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.server import check_server
 from backend.tree.config import load_config
-from backend.tree.discovery import Tree
+from backend.tree.found import Tree
 
 SYNC = "run 'cv sync'"
 REMAKE = "run 'cv doctor --fix': it is made again from the index, nothing is embedded anew"
@@ -95,6 +95,15 @@ def _damage(path: Path) -> str:
             version = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
             if version != (SCHEMA_VERSION,):
                 return "it is of another version"
+    except sqlite3.Error as error:
+        return str(error)
+    return _torn(path)
+
+
+def _torn(path: Path) -> str:
+    """What SQLite finds wrong with a database's pages, empty when nothing is. It reads all of it, 1.1 GB in 7 s."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             answer = db.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
         return str(error)
@@ -131,11 +140,11 @@ def check_chroma(root: Path) -> list[Finding]:
                 todo="run 'cv doctor' again when it has ended",
             )
         ]
-    if answer.error:
+    if error := answer.error or _torn(path / "chroma.sqlite3"):
         return [
             problem(
                 "store",
-                f"Chroma cannot be used: {answer.error}",
+                f"Chroma cannot be used: {error}",
                 where=path,
                 todo=REMAKE,
                 fixable=True,

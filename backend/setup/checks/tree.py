@@ -10,7 +10,8 @@ from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.machine import free_bytes
-from backend.tree.config import ConfigError, config_path, load_config, moved_from, unknown_keys
+from backend.tree.config import ConfigError, config_path, load_config, moved_from
+from backend.tree.config_edits import unknown_keys
 from backend.tree.home import is_approved
 from backend.tree.root import KIT_FOLDER, MARKER, dismissed_folders, has_marker
 from backend.tree.sources import Source, SourcesError, dangling, gone, load_sources, sources_path
@@ -40,7 +41,7 @@ def check_config(root: Path) -> tuple[Config, list[Finding]]:
                 "config",
                 f"senior_root names {before}: the tree was moved, or copied",
                 where=path,
-                todo="nothing by hand: the next change of a key writes the place anew",
+                todo="run 'cv doctor --fix', or leave it: all works, and the next change of a key writes the place anew",
                 fixable=True,
             )
         )
