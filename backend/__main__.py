@@ -8,14 +8,33 @@ import sys
 
 def main() -> None:
     """Run what the arguments ask for, and end the process with its exit code."""
+    _fill_closed_streams()
     if sys.argv[1:2] == ["hook"]:
         from backend.session.hook import run_hook
 
         # Without Python's tidying up, which a session would wait for; the answer is written unbuffered.
         os._exit(run_hook(sys.argv[2:]))
-    from backend.cli import main as command_line
+    try:
+        from backend.cli import main as command_line
 
-    _end(command_line())
+        code = command_line()
+    except KeyboardInterrupt:  # while it imports, or says what it has to say
+        print("cv: interrupted; nothing is lost, the next sync goes on", file=sys.stderr)
+        code = 130
+    _end(code)
+
+
+def _fill_closed_streams() -> None:
+    """Let what is written to a stream that the caller has closed (``>&-``) go nowhere: the next file to be opened would get the
+    stream's number, and the words.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _end(code: int) -> None:

@@ -5,17 +5,21 @@ Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 no senior root here; 4 anothe
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 
 import click
 
 from backend import __version__
 from backend.commands.catchup import catch_up, nudge
+from backend.commands.common import INLINE, OPENED
+from backend.commands.completion import commands
 from backend.commands.config import config_group
 from backend.commands.demo import demo
 from backend.commands.dismiss import dismiss, undismiss
@@ -28,17 +32,11 @@ from backend.commands.setup import init, list_roots
 from backend.commands.sync import status, sync
 from backend.commands.why import why
 from backend.errors import CvError, UsageError
+from backend.render.escaped import escaped
+from backend.render.inert import NO_TAGS
 from backend.session.commands import session
 from backend.tree.defects import keep_defect
-
-INLINE = "--inline"
-"""For Claude Code's slash commands, which a failing command would abort: the arguments come on standard input, the message of
-an error goes to standard output, and the exit code is 0."""
-
-
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+from backend.tree.home import register_root
 
 
 @click.group(
@@ -52,6 +50,17 @@ def cli(context: click.Context) -> None:
     """Context Vigilance: the right documents at hand, and what moved since last time."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+@cli.result_callback()
+@click.pass_context
+def register(context: click.Context, /, result: object, **_: object) -> object:
+    """After a command that ended well: its senior root is in 'cv list-roots'. Where that can't be written, it is not."""
+    root = context.meta.get(OPENED)
+    if root is not None:
+        with suppress(CvError, OSError):
+            register_root(root)
+    return result
 
 
 for command in (
@@ -87,7 +96,7 @@ def test_command(options: tuple[str, ...]) -> None:
 
 
 @cli.command(name="help")
-@click.argument("command", nargs=-1)
+@click.argument("command", nargs=-1, shell_complete=commands)
 @click.pass_context
 def help_command(context: click.Context, command: tuple[str, ...]) -> None:
     """Say what there is, or what one command takes."""
@@ -106,25 +115,35 @@ def help_command(context: click.Context, command: tuple[str, ...]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    inline = INLINE in arguments
+    if INLINE in arguments:
+        return _main_inline(arguments)
     code, message = run(arguments)
     if message:
-        print(visible(message), file=sys.stdout if inline else sys.stderr)
-    return 0 if inline else code
+        print(escaped(message), file=sys.stderr)
+    return code
 
 
-def visible(text: str) -> str:
-    """``text`` with what a terminal would act on instead of showing (an argument is repeated in errors) written out."""
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+def _main_inline(arguments: list[str]) -> int:
+    """The same for a slash command, which shows the agent what is printed between two tags: none of it may close them."""
+    said = io.StringIO()
+    with redirect_stdout(said):
+        _, message = run(arguments)
+        if message:
+            print(escaped(message))
+    sys.stdout.write(said.getvalue().translate(NO_TAGS))
+    return 0
 
 
 def run(arguments: list[str]) -> tuple[int, str]:
     """Exit code, and the words of an error."""
+    inline = INLINE in arguments
     try:
-        if INLINE in arguments:
+        if inline:
             arguments = [argument for argument in arguments if argument != INLINE]
             arguments += inline_arguments(arguments, typed())
-        result = cli.main(args=arguments, prog_name="cv", standalone_mode=False)
+        result = cli.main(
+            args=arguments, prog_name="cv", standalone_mode=False, obj=INLINE if inline else None
+        )
         return (result if isinstance(result, int) else 0), ""
     except CvError as error:
         return error.exit_code, f"cv: {error}"
@@ -138,7 +157,7 @@ def run(arguments: list[str]) -> tuple[int, str]:
     except (BrokenPipeError, SystemExit):
         # The reader has gone (a pager, head), which click ends with SystemExit. Nothing can be said any more, and Python
         # must not try at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0, ""
     except UnicodeError:
         return 2, "cv: an argument is not valid Unicode; name the file or text in another way"

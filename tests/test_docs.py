@@ -18,8 +18,7 @@ import pytest
 
 from backend.cli import cli
 from backend.schemas.config import Config
-from backend.tree.config import get_key
-from backend.tree.config_keys import KEYS
+from backend.tree.config_keys import KEYS, get_key
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -35,6 +34,7 @@ NOT_RUN = {
     "cv config set embedding.name minilm": "installs; tests/commands tries it",
     "cv init": "asks; tests/commands tries it on a terminal, and below it is run with --yes",
     "eval": "goes into a shell's start file; tests/setup tries the completion",
+    "mkdir -p ~/.local/bin": "puts a command on the reader's path; tests/setup tries it",
     "tools/lock.sh": "asks the package index for newer pins",
     "python tools": "records docs/session.svg with Claude Code",
     "apt install": "an installer",
@@ -81,7 +81,11 @@ MAY_END = {"doctor": {0, 1}, "forget": {0, 1}, "session": {0, 1, 2}}
 """Exit codes other than 0 that are right here: a doctor finds that no session has started; there is no session, and
 none that could be forgotten."""
 
-ADDED = {"cv forget --before DATE": "--yes", "cv catch-up --theme N": "--since 2024-01-01"}
+ADDED = {
+    "cv forget --before DATE": "--yes",
+    "cv forget --all-private": "--yes",
+    "cv catch-up --theme N": "--since 2024-01-01",
+}
 """What a command needs here that it does not on a terminal, or in a tree with more in it."""
 
 IN_FOLDER = {"cv dismiss": "ferry"}

@@ -21,6 +21,7 @@ from backend.freshness.index import document_vectors
 from backend.freshness.manifest import load_all_cards
 from backend.freshness.places import load_places
 from backend.freshness.refresh import refresh
+from backend.freshness.sync import Progress, silent
 from backend.schemas.catchup import Digest
 from backend.schemas.config import Config
 from backend.tree.window import make_window
@@ -40,12 +41,14 @@ def answer_catch_up(
     max_files: int | None = None,
     alphabetical: bool = False,
     theme: int | None = None,
+    progress: Progress = silent,
 ) -> Digest:
     """The digest, with themes where the window is wide, or only the files of its ``theme``. What is None stands as the config
-    has it; the rest as of ``make_digest``. Raises ``UsageError`` for arguments that make no sense.
+    has it; ``progress`` is told how far a refresh is; the rest as of ``make_digest``. Raises ``UsageError`` for arguments that
+    make no sense.
     """
     chosen = make_window(window or (None if since else config.catch_up.window), since, now)
-    freshness = refresh(root, config, now=now)
+    freshness = refresh(root, config, now=now, progress=progress)
     cards = load_all_cards(root)
     places = load_places(root)
     filters: dict[str, Any] = {

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from backend.catchup.clusters import Grouping, group
 from backend.catchup.digest import digest_file
 from backend.catchup.naming import Name, bears, name_groups
-from backend.catchup.selection import Cards, Filters, Picked, pick
+from backend.catchup.selection import Cards, Filters, Picked, newest_first, pick
 from backend.errors import UsageError
 from backend.schemas.catchup import Digest, Theme
 from backend.tree.window import Window
@@ -150,8 +150,8 @@ def _cluster(number: int, name: str, files: Sequence[Picked]) -> Cluster:
 
 
 def _leading(files: Sequence[Picked]) -> list[Picked]:
-    """Take the files nearest to the middle of the theme, one per title: twins tell nothing more."""
+    """Take the files nearest to the middle of the theme, one per title (twins tell nothing more), the newest first."""
     by_title: dict[str, Picked] = {}
     for file in files:
         by_title.setdefault(file.entry.title.casefold() or file.path, file)
-    return list(by_title.values())[:LEADING_FILES]
+    return sorted(list(by_title.values())[:LEADING_FILES], key=newest_first)

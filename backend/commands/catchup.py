@@ -16,19 +16,26 @@ from backend.commands.common import (
     open_root,
     print_json,
     root_option,
+    waited_for,
     width,
 )
+from backend.commands.completion import repos
 from backend.errors import UsageError
 from backend.schemas.catchup import Digest
 
 
 @click.command(name="catch-up")
-@click.argument("place", required=False, metavar="[SLUG]")
+@click.argument("place", required=False, metavar="[SLUG]", shell_complete=repos)
 @click.option(
     "--window", help="How far back: 10d, 2w, 3m, 1y (default: catch_up.window of the config)."
 )
 @click.option("--since", metavar="DATE", help="Since a day, such as 2026-05-01.")
-@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
+@click.option(
+    "--scope",
+    metavar="SLUG",
+    shell_complete=repos,
+    help="Only this repo, nested repo, or folder.",
+)
 @click.option(
     "--by-author",
     metavar="NAME",
@@ -83,29 +90,50 @@ def catch_up(
 
     if open_page and html is None:
         raise UsageError("--open goes with --html FILE")
+    asked: dict[str, Any] = {
+        "window": window,
+        "since": since,
+        "scope": scope or place,
+        "by_author": by_author,
+        "owner": owner,
+        "not_by": not_by,
+    }
+    again = _command_line(**asked, root=root)
     root, config = open_root(root)
-    digest = answer_catch_up(
-        root,
-        config,
-        now=now(),
-        window=window,
-        since=since,
-        scope=scope or place,
-        by_author=by_author,
-        owner=owner,
-        not_by=not_by,
-        max_files=max_files,
-        alphabetical=alphabetical,
-        theme=theme,
-    )
+    with waited_for() as progress:
+        digest = answer_catch_up(
+            root,
+            config,
+            now=now(),
+            **asked,
+            max_files=max_files,
+            alphabetical=alphabetical,
+            theme=theme,
+            progress=progress,
+        )
     if html is not None:
         _write_page(html, digest, open_page)
     if as_json:
         print_json(digest)
     elif markdown:
-        click.echo(digest_markdown(digest), nl=False)
+        click.echo(digest_markdown(digest, command=again), nl=False)
     elif html is None:
-        click.echo(digest_text(digest, width=width(), colour=coloured()), nl=False)
+        text = digest_text(digest, width=width(), colour=coloured(), command=again)
+        click.echo(text, nl=False)
+
+
+def _command_line(**options: str | Path | None) -> str:
+    """The command with those of ``options`` that were given, to be copied and gone on with."""
+    import shlex
+
+    words = ["cv", "catch-up"]
+    for name, value in options.items():
+        if value is not None:
+            quoted = shlex.quote(str(value))
+            if os.name == "nt" and quoted.startswith("'"):  # which cmd does not know
+                quoted = f'"{value}"'
+            words += [f"--{name.replace('_', '-')}", quoted]
+    return " ".join(words)
 
 
 def _write_page(file: Path, digest: Digest, open_page: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,14 +14,55 @@ import click
 import msgspec
 
 from backend.errors import NotApplicable, UsageError
+from backend.render.escaped import harmless_json
 from backend.schemas.config import Config
 from backend.tree.config import load_config
 from backend.tree.root import KIT_FOLDER, find_root, require_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+INLINE = "--inline"
+"""For Claude Code's slash commands, which a failing command would abort: the arguments come on standard input, the message of
+an error goes to standard output, and the exit code is 0."""
+
+OPENED = "backend.commands.opened"
+"""Where a click context keeps the senior root that its command works in."""
+
 UNBROKEN = 100_000
 """Columns: longer than any line of ours, which are bounded."""
+
+
+class AtLeast(click.IntRange):
+    """A whole number of ``least`` or more; an error says so in words."""
+
+    def __init__(self, least: int) -> None:
+        """``least``: the smallest number that is taken."""
+        super().__init__(min=least)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number. Fails as click has it, which ends 2."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"expected a whole number, {self.min} or more; got {value}", param, ctx)
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, 0 or more; an error says so in words."""
+
+    def __init__(self) -> None:
+        """Take any number that is not below zero."""
+        super().__init__(min=0)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number. Fails as click has it, which ends 2."""
+        with suppress(click.BadParameter):
+            number = float(super().convert(value, param, ctx))
+            if number >= 0:  # which "nan" is not, and it is not below either
+                return number
+        self.fail(f"expected a number of seconds, 0 or more; got {value}", param, ctx)
 
 
 def root_option(function: F) -> F:
@@ -41,7 +83,15 @@ def json_option(function: F) -> F:
 def open_root(root: Path | None) -> tuple[Path, Config]:
     """The senior root and its config. Raises ``NotApplicable``, ``ConfigError``."""
     found = require_root(here()) if root is None else named_root(root)
-    return found, load_config(found)
+    config = load_config(found)
+    keep_in_list(found)
+    return found, config
+
+
+def keep_in_list(root: Path) -> None:
+    """Let ``cv list-roots`` name ``root`` when this command has ended well: it may have been moved, or come with a disk."""
+    if context := click.get_current_context(silent=True):
+        context.meta[OPENED] = root
 
 
 def named_root(root: Path) -> Path:
@@ -80,9 +130,22 @@ def now() -> datetime:
     return datetime.now().astimezone()
 
 
+def waited_for() -> AbstractContextManager[Callable[[str, int, int], None]]:
+    """What shows who waits how far long work has come. Nothing for a slash command, of which the model is given standard error as
+    well.
+    """
+    from backend.render.progress import shown
+
+    context = click.get_current_context(silent=True)
+    if context is not None and context.find_root().obj == INLINE:
+        return nullcontext(lambda step, done, total: None)
+    return shown()
+
+
 def print_json(value: Any) -> None:
     """Print a Struct, or plain data, as indented JSON."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    click.echo(harmless_json(text))
 
 
 def width() -> int:

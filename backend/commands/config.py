@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from backend.commands.common import json_option, open_root, print_json, root_option
+from backend.commands.completion import config_keys, config_values
 from backend.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,27 +24,27 @@ def config_group(context: click.Context) -> None:
 
 
 @config_group.command(name="get")
-@click.argument("key")
+@click.argument("key", shell_complete=config_keys)
 @root_option
 def config_get(key: str, root: Path | None) -> None:
     """Print one key's value."""
-    from backend.tree.config import get_key
+    from backend.tree.config_keys import get_key
 
     _, config = open_root(root)
     value = get_key(config, key)
     click.echo(value) if isinstance(value, str) else print_json(value)
 
 
-@config_group.command(name="set")
-@click.argument("key")
-@click.argument("value")
+@config_group.command(name="set", context_settings={"ignore_unknown_options": True})  # -1
+@click.argument("key", shell_complete=config_keys)
+@click.argument("value", shell_complete=config_values)
 @click.option(
     "--install", is_flag=True, help="Install what embedding.name minilm needs (onnxruntime) first."
 )
 @root_option
 def config_set(key: str, value: str, install: bool, root: Path | None) -> None:
     """Set one key."""
-    from backend.tree.config import set_key
+    from backend.tree.config_edits import set_key
 
     found, before = open_root(root)
     if key == "embedding.name":
@@ -61,11 +62,11 @@ def config_set(key: str, value: str, install: bool, root: Path | None) -> None:
 
 
 @config_group.command(name="unset")
-@click.argument("key")
+@click.argument("key", shell_complete=config_keys)
 @root_option
 def config_unset(key: str, root: Path | None) -> None:
     """Set one key back to its default."""
-    from backend.tree.config import unset_key
+    from backend.tree.config_edits import unset_key
 
     found, before = open_root(root)
     _say_it_is_so(found, key, before, unset_key(found, key))
@@ -75,7 +76,7 @@ def _say_it_is_so(found: Path, key: str, before: Config, config: Config) -> None
     """The key's value now, and what follows from it. Some keys can name another program which documents or a key are sent to:
     who sets those here has chosen it on this machine, and a tree that only came with it has not.
     """
-    from backend.tree.config import get_key
+    from backend.tree.config_keys import get_key
 
     part = key.partition(".")[0]
     click.echo(f"{key} = {_shown(get_key(config, key))}")
@@ -119,7 +120,8 @@ def _choose_chroma(root: Path, key: str, before: Chroma, chroma: Chroma) -> None
     if key in ("chroma.mode", "chroma.host") or is_approved(root, before):
         approve(root, chroma)
         forget_snapshot(root)  # it says that nothing is left to do
-        click.echo(destination(chroma))
+        if key == "chroma.mode" or chroma.mode != "persistent":
+            click.echo(destination(chroma))
 
 
 def _choose_embedder(root: Path, key: str, before: Embedding, embedding: Embedding) -> None:
@@ -146,8 +148,7 @@ def _choose_reranker(root: Path, key: str, before: Reranker, reranker: Reranker)
 def config_list(root: Path | None, as_json: bool) -> None:
     """Print every key, its value, and what it does."""
     from backend.schemas.config import Config
-    from backend.tree.config import get_key
-    from backend.tree.config_keys import KEYS
+    from backend.tree.config_keys import KEYS, get_key
 
     found, config = open_root(root)
     if as_json:
@@ -167,7 +168,7 @@ def _switch(name: str, key: str, what: str) -> click.Command:
     @click.argument("state", type=click.Choice(["on", "off"]))
     @root_option
     def switch(state: str, root: Path | None) -> None:
-        from backend.tree.config import set_key
+        from backend.tree.config_edits import set_key
 
         found, _ = open_root(root)
         set_key(found, key, state)

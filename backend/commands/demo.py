@@ -19,10 +19,13 @@ from backend.errors import CvError
     help="Make it in this folder and leave it there.",
 )
 def demo(keep: Path | None) -> None:
-    """Show the whole loop on a small organisation that it makes."""
+    """Show the whole loop on a small organisation that it makes.
+
+    It is made in a temporary folder and deleted again at the end; --keep leaves it where you want it.
+    """
     import subprocess
 
-    from backend.setup.demo import run_demo
+    from backend.setup.demo import check_place, run_demo
 
     command_line = click.get_current_context().find_root().command
 
@@ -32,13 +35,16 @@ def demo(keep: Path | None) -> None:
 
     with tempfile.TemporaryDirectory(prefix="cv-demo-") as temporary:
         folder = (keep or Path(temporary)).expanduser().resolve()
+        check_place(folder, "--keep" if keep is not None else "the temporary folder")
         if (folder / "acorn-goods").exists():
             raise CvError(
                 f"{folder / 'acorn-goods'} is there already; name another folder with --keep"
             )
         os.environ["CV_HOME"] = temporary  # so that the demo's root is not remembered
         try:
-            code = run_demo(folder, today=now().date(), say=click.echo, run=run)
+            code = run_demo(
+                folder, keep=keep is not None, today=now().date(), say=click.echo, run=run
+            )
         except (OSError, subprocess.CalledProcessError) as error:
             raise CvError(
                 f"the demo could not be made ({error}); is git installed, and the folder writable?"

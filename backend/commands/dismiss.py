@@ -16,6 +16,7 @@ from backend.errors import CvError, UsageError
 @root_option
 def dismiss(path: Path | None, root: Path | None) -> None:
     """Opt a folder and all below it out: no hooks, no index."""
+    from backend.tree.found import documents_folder
     from backend.tree.root import MARKER, find_root
 
     top, folder = _folder_below(path, root)
@@ -26,7 +27,7 @@ def dismiss(path: Path | None, root: Path | None) -> None:
         click.echo(f"{folder} is dismissed already")
         return
     how = ""
-    if _is_of_documents(name):
+    if documents_folder(Path(name)):
         _list(top, name)
         how = (
             " (listed in dismissed_paths of config.json, on this machine: nothing is written there)"
@@ -70,13 +71,6 @@ def _folder_below(path: Path | None, root: Path | None) -> tuple[Path, Path]:
     if not folder.is_relative_to(found):
         raise UsageError(f"{folder} does not lie under the senior root {found}")
     return found, folder
-
-
-def _is_of_documents(name: str) -> bool:
-    """Whether the folder is one of documents or lies in one, where nothing of ours is ever written, not even a marker."""
-    from backend.tree.discovery import role_of
-
-    return any(map(role_of, Path(name).parts))
 
 
 def _write_marker(marker: Path) -> None:

@@ -10,10 +10,12 @@ from backend.commands.common import (
     coloured,
     here,
     json_option,
+    keep_in_list,
     named_root,
     now,
     print_json,
     root_option,
+    waited_for,
     width,
 )
 
@@ -32,15 +34,15 @@ def doctor(context: click.Context, fix: bool, root: Path | None, as_json: bool) 
     found = find_root(here()) if root is None else named_root(root)
     diagnosis = diagnose(found)
     if fix:
-        from backend.render.progress import shown
-
-        with shown() as progress:
+        with waited_for() as progress:
             mended = mend(found, diagnosis.findings, now=now(), progress=progress)
         diagnosis = diagnose(found, mended=mended)
     if as_json:
         print_json(diagnosis)
     else:
         click.echo(doctor_text(diagnosis, width=width(), colour=coloured()), nl=False)
+    if found is not None:
+        keep_in_list(found)
     if any(finding.level == "problem" for finding in diagnosis.findings):
         context.exit(1)
     if found is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from backend.commands.common import (
+    AtLeast,
     coloured,
     here,
     json_option,
@@ -15,8 +16,10 @@ from backend.commands.common import (
     print_json,
     root_option,
     said,
+    waited_for,
     width,
 )
+from backend.commands.completion import repos
 
 
 @click.command()
@@ -24,15 +27,18 @@ from backend.commands.common import (
 @click.option(
     "-n",
     "--n-results",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     default=20,
     show_default=True,
     help="Files to propose.",
 )
+@click.option("--max-files", type=AtLeast(1), help="The same, and wins where both are given.")
 @click.option(
-    "--max-files", type=click.IntRange(min=1), help="The same, and wins where both are given."
+    "--scope",
+    metavar="SLUG",
+    shell_complete=repos,
+    help="Only this repo, nested repo, or folder.",
 )
-@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
 @click.option(
     "--as-of", metavar="DATE", help="As if documents dated later did not exist (for measuring)."
 )
@@ -66,17 +72,19 @@ def find(
     root, config = open_root(root)
     moment = now()
     day = parse_since(as_of, moment, option="--as-of").since if as_of else None
-    findings = answer_find(
-        root,
-        config,
-        wanted,
-        folder=here(),
-        now=moment,
-        limit=max_files or n_results,
-        scope=scope,
-        as_of=day,
-        without=without,
-    )
+    with waited_for() as progress:
+        findings = answer_find(
+            root,
+            config,
+            wanted,
+            folder=here(),
+            now=moment,
+            limit=max_files or n_results,
+            scope=scope,
+            as_of=day,
+            without=without,
+            progress=progress,
+        )
     if as_json:
         print_json(findings)
     elif markdown:
@@ -86,7 +94,12 @@ def find(
 
 
 @click.command()
-@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
+@click.option(
+    "--scope",
+    metavar="SLUG",
+    shell_complete=repos,
+    help="Only this repo, nested repo, or folder.",
+)
 @root_option
 @json_option
 def folders(scope: str | None, root: Path | None, as_json: bool) -> None:
@@ -101,7 +114,8 @@ def folders(scope: str | None, root: Path | None, as_json: bool) -> None:
     from backend.tree.scope import in_scope
 
     root, config = open_root(root)
-    freshness = refresh(root, config, now=now())
+    with waited_for() as progress:
+        freshness = refresh(root, config, now=now(), progress=progress)
     place = read_scope(root, scope) if scope is not None else None
     counts = Counter(
         path.rpartition("/")[0] or "."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from backend.commands.common import root_option
+from backend.commands.common import named_root, root_option
 from backend.errors import UsageError
 
 
@@ -36,7 +36,7 @@ def mcp(as_chroma: bool, install: bool, root: Path | None) -> None:
     from backend.server import chroma_tools, tools
     from backend.server.stdio import serve
 
-    named = root.expanduser().absolute() if root is not None else None
+    named = named_root(root) if root is not None else None
     if as_chroma:
         serve("chroma", chroma_tools.INSTRUCTIONS, chroma_tools.TOOLS, named)
     serve("context-vigilance", tools.INSTRUCTIONS, tools.TOOLS, named)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from backend.commands.common import (
+    AtLeast,
     coloured,
     json_option,
     now,
@@ -14,8 +15,10 @@ from backend.commands.common import (
     print_json,
     root_option,
     said,
+    waited_for,
     width,
 )
+from backend.commands.completion import repos
 from backend.errors import UsageError
 from backend.schemas.config import Config
 from backend.schemas.private import PRIVATE_ROLES
@@ -36,11 +39,16 @@ from backend.schemas.roles import ROLES
     help="Only documents with it: repo, kind, status, tag, author, owner, since, until, role. "
     "Several fields narrow; the same field twice widens.",
 )
-@click.option("--scope", metavar="SLUG", help="Only this repo, nested repo, or folder.")
+@click.option(
+    "--scope",
+    metavar="SLUG",
+    shell_complete=repos,
+    help="Only this repo, nested repo, or folder.",
+)
 @click.option(
     "-n",
     "--n-results",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     default=5,
     show_default=True,
     help="Passages to give.",
@@ -70,9 +78,18 @@ def search(
             raise UsageError(f"{'--where' if where else '--scope'} does not apply to {role}")
         _search_private(root, config, role, asked, n_results, markdown, as_json)
         return
-    passages = answer_search(
-        root, config, asked, now=now(), limit=n_results, where=where, scope=scope, role=role
-    )
+    with waited_for() as progress:
+        passages = answer_search(
+            root,
+            config,
+            asked,
+            now=now(),
+            limit=n_results,
+            where=where,
+            scope=scope,
+            role=role,
+            progress=progress,
+        )
     if as_json:
         print_json(passages)
     elif markdown:

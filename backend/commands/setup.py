@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 import click
 
-from backend.commands.common import here, json_option, now, print_json
+from backend.commands.common import here, json_option, now, print_json, waited_for
 from backend.errors import CvError, UsageError
 from backend.tree.home import cv_home
 
@@ -45,13 +45,15 @@ def init(
 
 def _surveyed(senior_root: Path | None, *, ask: bool, show: bool, settings_hook: bool) -> Path:
     """The root to set up, once it is known that it can be one and the person has agreed."""
-    from backend.setup.init import check_files, check_inner, check_root
+    from backend.setup.init import check_files, check_found, check_inner, check_root
     from backend.setup.propose import look_over, propose_root, survey_text
 
     root = check_root(senior_root if senior_root is not None else propose_root(here()))
     check_files(root, settings_hook=settings_hook)
     survey = look_over(root)
     check_inner(survey)
+    if senior_root is None and not ask and not show:
+        check_found(survey)
     if show or ask or not survey.set_up:
         click.echo(survey_text(survey))
     if show:
@@ -61,7 +63,8 @@ def _surveyed(senior_root: Path | None, *, ask: bool, show: bool, settings_hook:
         )
     elif ask:
         verb = "Repair and index" if survey.set_up else "Set up"
-        if not _agreed(f"{verb} {root} as the senior root?", default=True):
+        likely = senior_root is not None or survey.set_up or bool(survey.repos)
+        if not _agreed(f"{verb} {root} as the senior root?", default=likely):
             raise CvError("nothing was written; name another folder with --senior-root PATH")
     return root
 
@@ -75,11 +78,16 @@ def _set_up(root: Path, *, settings_hook: bool, index: bool) -> None:
     remember_launcher(os.environ.get("CV_LAUNCHER", ""))
     if index:
         from backend.freshness.sync import sync
-        from backend.render.progress import shown
         from backend.render.sync_text import report_text
+        from backend.session.journal import note_sync
+        from backend.tree.sources import sources_path
 
-        with shown() as progress:
+        listed = sources_path(root).exists()
+        with waited_for() as progress:
             report = sync(root, load_config(root), now=now(), progress=progress)
+        note_sync(root, report.seconds)
+        if not listed and sources_path(root).exists():
+            click.echo(f"wrote  {sources_path(root).relative_to(root).as_posix()}")
         click.echo(report_text(report))
     else:
         click.echo("the index is not built: run 'cv sync', or let the next session do it")
@@ -104,8 +112,14 @@ def _remove(senior_root: Path | None, *, yes: bool) -> None:
     from backend.setup.remove import plan_removal, remove_kit
     from backend.tree.root import KIT_FOLDER, require_root
 
+    dead = _dead_entry(senior_root) if senior_root is not None else None
     if senior_root is not None and (senior_root.expanduser() / KIT_FOLDER).is_dir():
         root = senior_root.expanduser().resolve()  # also one that a broken-off removal left
+    elif dead is not None:
+        root = dead
+        click.echo(
+            f"{root} is not set up any more, or not there: it was moved, deleted, or its disk is not connected."
+        )
     else:
         root = require_root(here() if senior_root is None else senior_root.expanduser())
     plan = plan_removal(root)
@@ -119,6 +133,15 @@ def _remove(senior_root: Path | None, *, yes: bool) -> None:
         "Removed. No document was touched; markers of 'cv dismiss' stay where they are.\n"
         f"The Python environment, shared by all trees, lies in {cv_home()}; delete that folder when no tree is left."
     )
+
+
+def _dead_entry(named: Path) -> Path | None:
+    """The entry of 'cv list-roots' that ``named`` means, where nothing is set up there."""
+    from backend.tree.home import registered_roots, standing
+
+    place = named.expanduser()
+    means = (place.absolute(), place.resolve())
+    return next((r for r in registered_roots() if r in means and standing(r) != "set up"), None)
 
 
 def _agreed(question: str, *, default: bool) -> bool:
@@ -139,18 +162,24 @@ def _quoted(path: PurePath, *, windows: bool = os.name == "nt") -> str:
     return f'"{path}"' if windows else shlex.quote(str(path))
 
 
+_STANDING = {
+    "set up": "",
+    "gone": "  (no longer set up there: 'cv doctor --fix' takes the entry out)",
+    "away": "  (not there now)",
+}
+
+
 @click.command(name="list-roots")
 @json_option
 def list_roots(as_json: bool) -> None:
     """The senior roots that were set up on this machine."""
-    from backend.tree.config import config_path
-    from backend.tree.home import registered_roots
+    from backend.tree.home import registered_roots, standing
 
     roots = registered_roots()
     if as_json:
         print_json([str(root) for root in roots])
         return
     for root in roots:
-        click.echo(f"{root}{'' if config_path(root).is_file() else '  (no longer set up there)'}")
+        click.echo(f"{root}{_STANDING[standing(root)]}")
     if not roots:
         click.echo("none yet: run 'cv init' at the top of your tree of repos")

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import click
 
-from backend.commands.common import json_option, now, open_root, print_json, root_option
+from backend.commands.common import (
+    Seconds,
+    json_option,
+    now,
+    open_root,
+    print_json,
+    root_option,
+    waited_for,
+)
 from backend.commands.consent import agreed
 from backend.errors import CvError
 from backend.schemas.config import Config
@@ -37,9 +45,7 @@ from backend.schemas.sync import SyncReport
 )
 @click.option("--yes", is_flag=True, help="Don't ask before sessions or traces are read.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-@click.option(
-    "--max-seconds", type=click.FloatRange(min=0), help="Stop after so long; the next sync goes on."
-)
+@click.option("--max-seconds", type=Seconds(), help="Stop after so long; the next sync goes on.")
 @root_option
 @json_option
 def sync(
@@ -58,8 +64,8 @@ def sync(
     from backend.freshness.status import pending
     from backend.freshness.sync import Options
     from backend.freshness.sync import sync as run
-    from backend.render.progress import shown
     from backend.render.sync_text import pending_text, report_text
+    from backend.session.journal import note_sync
 
     root, config = open_root(root)
     roles = (role,) if role else ROLES
@@ -70,21 +76,23 @@ def sync(
         if private:
             _say_what_is_read(root, config, private, as_json=as_json)
         return
-    if private:
-        _say_what_is_read(root, config, private, as_json=as_json)
-        if not yes and not agreed("Read it?", err=as_json):
-            click.echo("Nothing was read, and nothing synced.", err=as_json)
-            return
+    if private and not _say_what_is_read(root, config, private, as_json=as_json):
+        if not yes:
+            private = ()  # what is said from now on, nobody has agreed to
+    elif private and not yes and not agreed("Read it?", err=as_json):
+        click.echo("Nothing was read, and nothing synced.", err=as_json)
+        return
     options = Options(
         quick=changed_since,
         rebuild=force_rebuild,
         roles=roles,
         max_seconds=float("inf") if max_seconds is None else max_seconds,
     )
-    with shown() as progress:
+    with waited_for() as progress:
         report = run(root, config, now=now(), options=options, progress=progress)
         if private:
             report = _with_private(root, config, private, report, progress)
+    note_sync(root, report.seconds)
     print_json(report) if as_json else click.echo(report_text(report))
     failed = sum(len(part.failed) for part in report.roles.values())
     if failed:
@@ -94,12 +102,16 @@ def sync(
         )
 
 
-def _say_what_is_read(root: Path, config: Config, roles: tuple[str, ...], *, as_json: bool) -> None:
-    """What of Claude Code's transcripts is about to be read; on standard error where standard output is for JSON."""
+def _say_what_is_read(root: Path, config: Config, roles: tuple[str, ...], *, as_json: bool) -> bool:
+    """Say what of Claude Code's transcripts is about to be read; on standard error where standard output is for JSON. Whether
+    there is anything.
+    """
     from backend.private.plan import plan
     from backend.render.private_text import plan_text
 
-    click.echo(plan_text(plan(root, config, roles)), err=as_json)
+    found = plan(root, config, roles)
+    click.echo(plan_text(found), err=as_json)
+    return found.messages > 0
 
 
 def _with_private(

@@ -11,6 +11,7 @@ from pathlib import Path
 from backend.freshness.manifest import load_all_cards
 from backend.freshness.places import load_places
 from backend.freshness.refresh import refresh
+from backend.freshness.sync import Progress, silent
 from backend.kickoff.filters import Filter, read_filters, read_scope
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Findings, Passages
@@ -27,13 +28,14 @@ def answer_find(
     scope: str | None = None,
     as_of: date | None = None,
     without: Collection[str] = (),
+    progress: Progress = silent,
 ) -> Findings:
-    """The best ``limit`` files for ``task``, asked from ``folder``; ``scope`` as a person names it, the rest as of
-    ``kickoff.find``. Raises ``UsageError`` for a scope that is unknown or ambiguous.
+    """The best ``limit`` files for ``task``, asked from ``folder``; ``scope`` as a person names it, ``progress`` is told
+    how far a refresh is, the rest as of ``kickoff.find``. Raises ``UsageError`` for a scope that is unknown or ambiguous.
     """
     from backend.kickoff.find import find
 
-    freshness = refresh(root, config, now=now)
+    freshness = refresh(root, config, now=now, progress=progress)
     return find(
         root,
         config,
@@ -59,13 +61,15 @@ def answer_search(
     where: Sequence[str] = (),
     scope: str | None = None,
     role: str | None = None,
+    progress: Progress = silent,
 ) -> Passages:
     """The best ``limit`` passages for ``question`` among the documents that pass ``where`` (``FIELD=VALUE`` each), lie in
-    ``scope`` and are of ``role``. Raises ``UsageError`` for a filter or scope that cannot be read.
+    ``scope`` and are of ``role``; ``progress`` is told how far a refresh is. Raises ``UsageError`` for a filter or scope that
+    cannot be read.
     """
     from backend.kickoff.search import search
 
-    freshness = refresh(root, config, now=now)
+    freshness = refresh(root, config, now=now, progress=progress)
     asked = (*where, f"role={role}") if role else tuple(where)
     places = load_places(root)
     repos = places.repos if places else ()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from backend.freshness.words import surfaces
 from backend.kickoff.lexical import Query, Views, rare, telling
+from backend.kickoff.typed import typed
 from backend.schemas.kickoff import Evidence
 
 _COVERS, _COVERS_LITTLE = 0.55, 0.34
@@ -45,12 +46,8 @@ def weigh(
     known = np.any(has, axis=1)
     mass = float(views.rarity.sum())
     coverage = float((views.rarity @ has).max(initial=0.0)) / mass if mass else 0.0
-    surface = surfaces(text)
-    missing = [
-        surface.get(word, word)
-        for word, there in zip(query.words, known.tolist(), strict=True)
-        if not there
-    ]
+    there = {word for word, has_it in zip(query.words, known.tolist(), strict=True) if has_it}
+    missing = [one.written for one in typed(text) if there.isdisjoint(one.whole)]
     above_chance = (
         best_similarity - by_chance(chunks) if embedder == "static" and best_similarity else None
     )
@@ -80,13 +77,18 @@ def _verdict(
     return "strong" if level >= 2 else "weak" if level == 1 or named else "none"
 
 
-def in_words(evidence: Evidence, asked: Literal["task", "question"]) -> list[str]:
-    """What to tell a person about evidence that is not strong, for a ``task`` or a ``question``."""
+def in_words(
+    evidence: Evidence, asked: Literal["task", "question"], filters: str = ""
+) -> list[str]:
+    """What to tell a person about evidence that is not strong, for a ``task`` or a ``question``; ``filters``: what the documents
+    had to have that it is of (``status=Draft``).
+    """
     if evidence.verdict == "strong":
         return []
     share = f"the document that fits best has {_words(evidence.coverage, asked)}"
     if evidence.missing_words:
-        share += f"; in no document: {', '.join(evidence.missing_words[:8])}"
+        among = f" with {filters}" if filters else ""
+        share += f"; in no document{among}: {listed(evidence.missing_words, 8)}"
     if evidence.verdict == "none":
         return [f"nothing here seems to be about this: {share}"]
     doubt = "; little comes near it in meaning" if evidence.coverage >= _COVERS else ""
@@ -97,9 +99,13 @@ def _words(coverage: float, asked: str) -> str:
     percent = round(100 * coverage)
     if percent in (0, 100):
         return f"{'all' if percent else 'none'} of the {asked}'s words"
-    return (
-        f"{percent}% of the {asked}'s words by weight (a rare word weighs more than a common one)"
-    )
+    return f"{percent}% of the {asked}'s words (rare ones count more)"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first ``most`` of ``names``, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def not_among_first(

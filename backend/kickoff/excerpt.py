@@ -3,32 +3,81 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from backend.documents.prose import paragraphs, plain, sentences
 from backend.freshness.words import words
 
 QUOTED = 700
 """Characters of a quotation: five of them fit into the 8,000 that the agent is given, with room for the rest."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])(?=\S)|\n+")
-_MARKUP = re.compile(r"^[\s|:-]+$|^\s*(?:[-*+>#|]+|\d+[.)])\s+|[*`]+|(?<!\w)_+|_+(?!\w)|\[\[|\]\]")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+SHOWN = 240
+"""Characters of a sentence that are shown in a list, and by whose words it is chosen."""
+
+_OPENING = 0.9
+"""Of what a sentence of the document's beginning weighs: the passage that fits is what it came up for."""
+
+_FRAGMENT = 0.6
+"""What an item without a full stop counts against a whole sentence."""
+
+_SCRAP = 0.1
+"""And two or three words; a short document may have no more."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])(?=\S)")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_CODE = re.compile(r"`[^`]*`")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_AROUND = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb()[]*_.,;:!?\u2026\u2014\u2013"
 
 
-def best_sentence(text: str, rarity: Mapping[str, float]) -> str:
-    """The sentence of ``text`` whose words weigh most, without Markdown's marks; the first one when none has any.
+def best_sentence(
+    text: str, rarity: Mapping[str, float], *, fence: str = "", opening: str = ""
+) -> str:
+    """The sentence of ``text`` whose words weigh most, of equals the first, without Markdown's marks; or of ``opening`` (how its
+    document begins) where that says more. Only what reads as a sentence: where none has any of the words, the first of the
+    opening, else of the text, and empty where there is none.
 
-    ``rarity``: the weight of each word of the task, as ``words`` gives them.
+    ``rarity``: the weight of each word of the task, as ``words`` gives them. ``fence``: as of ``paragraphs``.
     """
-    parts = [part for part in _SENTENCE_END.split(text) if part.strip()]
-    # A heading repeats what stands beside the excerpt anyway.
-    prose = [part for part in parts if not part.lstrip().startswith("#")] or parts
-    sentences = [
-        plain for part in prose if len(plain := _MARKUP.sub("", _LINK.sub(r"\1", part)).strip()) > 2
+    own, first = list(_sentences(text, fence)), list(_sentences(opening))
+    weighed = [
+        (_weight(sentence, rarity) * readable, sentence)
+        for readable, sentence in own
+        if readable >= _FRAGMENT or not first
     ]
-    if not sentences:
-        return ""
-    return max(sentences, key=lambda sentence: _weight(sentence, rarity))
+    weighed += [(_OPENING * _weight(one, rarity) * readable, one) for readable, one in first]
+    weight, best = max(weighed, key=lambda one: one[0], default=(0.0, ""))
+    return best if weight > 0 else next((sentence for _, sentence in [*first, *own]), "")
+
+
+def first_paragraph(text: str) -> str:
+    """The first paragraph of ``text`` that has a whole sentence and is no quotation, which mostly is a remark; else empty."""
+    own = paragraphs(text, quotes=False)
+    return next((one for one in own if any(r == 1 for r, _ in _sentences(one))), "")
+
+
+def _sentences(text: str, fence: str = "") -> Iterator[tuple[float, str]]:
+    """What can be read as a sentence, without marks, and how far it can."""
+    for paragraph in paragraphs(text, fence):
+        for sentence in sentences(plain(paragraph)):
+            if readable := _readable(sentence):
+                yield readable, sentence.replace("`", "")
+
+
+def _readable(sentence: str) -> float:
+    """How far it reads as a sentence, from 0 (paths, names and numbers) to 1. A list's item is mostly one without a full stop;
+    what ends in a colon says little without what follows.
+    """
+    written = _CODE.sub("0", sentence).split()
+    said = sum(bool(_WORD.fullmatch(word.strip(_AROUND))) for word in written)
+    said += len(_UNSPACED.findall(sentence))  # one says about as much as a short word
+    last = sentence.rstrip("\"'\u201d\u2019\u00bb)]*_`")[-1:]
+    whole = last in tuple(".!?…。！？")
+    if said < (3 if whole else 4) or 2 * said < len(written):
+        return _SCRAP if said >= max(2, len(written)) else 0.0
+    if last == ":":
+        return 0.4
+    return (1.0 if whole else _FRAGMENT) * (0.7 if "a" <= sentence[:1] <= "z" else 1.0)
 
 
 def best_lines(text: str, rarity: Mapping[str, float], limit: int = QUOTED) -> str:
@@ -67,7 +116,9 @@ def _parts(line: str, limit: int) -> list[str]:
 
 
 def _weight(sentence: str, rarity: Mapping[str, float]) -> float:
-    found = set(words(sentence)) & rarity.keys()
-    return sum(rarity[word] for word in found) / (
-        1 + len(sentence) / 1000
-    )  # of two that say the same, the shorter
+    """What its first ``SHOWN`` characters have of the words; less for one of only a few words, or one much longer than that."""
+    found = set(words(sentence[:SHOWN])) & rarity.keys()
+    size = len(sentence)
+    return sum(rarity[word] for word in found) * min(
+        1.0, 0.6 + size / 100, 0.9 + 0.1 * SHOWN / size
+    )

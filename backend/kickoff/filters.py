@@ -92,6 +92,11 @@ def read_scope(root: Path, scope: str) -> str | None:
     return resolve_scope(scope, known_repos(cards, places.repos if places else ()), paths)
 
 
+def described(filters: Sequence[Filter]) -> str:
+    """What ``filters`` ask for, as a person wrote it: ``status=Draft and kind=specs or plans``."""
+    return " and ".join(f"{one.field}={' or '.join(one.said)}" for one in filters)
+
+
 def nothing_has(filters: Sequence[Filter], cards: Sequence[Card]) -> list[str]:
     """Notes for filters that leave no document: which field is to blame, and what values there are near it."""
     notes = []
@@ -106,7 +111,7 @@ def nothing_has(filters: Sequence[Filter], cards: Sequence[Card]) -> list[str]:
         ]
         shown = list(dict.fromkeys(near)) or values[:_NAMED]
         here = f"; there are: {', '.join(shown)}" if shown else ""
-        notes.append(f"no document has {one.field}={' or '.join(one.said)}{here}")
+        notes.append(f"no document has {described([one])}{here}")
     if not notes:
         notes.append("no document passes all of the filters together")
     return notes

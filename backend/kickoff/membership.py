@@ -18,10 +18,12 @@ from backend.schemas.config import Config, Discovery
 from backend.schemas.kickoff import Why
 from backend.schemas.manifest import ManifestEntry, PassedOver
 from backend.schemas.roles import CHANGELOG_ROLE
-from backend.tree.discovery import Choices, Place, Tree, discover, look_at, role_of
+from backend.tree.found import Place, Tree, role_of
 from backend.tree.repos import Repo
 from backend.tree.root import MARKER, dismissed_folders, has_marker
-from backend.tree.sources import choices, load_sources
+from backend.tree.rules import is_markdown
+from backend.tree.sources import Choices, choices, load_sources
+from backend.tree.walk import discover, look_at
 
 _DATE_FROM = {
     "document": "the document's own",
@@ -147,7 +149,7 @@ class _Judge:
             if part.startswith("."):
                 return "hidden", f"{part} is hidden: its name begins with a dot"
         name = self.path.rsplit("/", 1)[-1]
-        if not name.casefold().endswith(".md"):
+        if not is_markdown(name):
             return "not-markdown", "only Markdown files (*.md) are documents"
         return None
 

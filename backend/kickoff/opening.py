@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
+from backend.freshness.words import LONGEST_WORD
 from backend.kickoff.lexical import Query
 
 NO_INDEX = "there is no index yet: run 'cv sync'"
@@ -14,6 +16,7 @@ UNUSABLE = (
     "which makes it anew from your documents"
 )
 NO_WORD = "there is no word to search for"
+_WORD = re.compile(r"[^\W_]+")
 NO_DOCUMENTS = "no document is indexed yet: run 'cv sync', or 'cv why FILE' for one that you expect"
 
 
@@ -25,5 +28,20 @@ def opened(root: Path, text: str) -> tuple[Index, Query] | str:
         return UNUSABLE if index_path(root).exists() else NO_INDEX
     if query is None:
         index.close()
-        return NO_WORD
+        return no_word(text)
     return index, query
+
+
+def no_word(text: str) -> str:
+    """Why there is nothing to search for in ``text``, which has no word that says anything."""
+    written = _WORD.findall(text)
+    common = [word for word in written if 1 < len(word) <= LONGEST_WORD]
+    left_out = [
+        "words of one letter" if any(len(word) == 1 for word in written) else "",
+        f"words that stand in every text ({', '.join(common[:3])})" if common else "",
+        f"words of more than {LONGEST_WORD} characters"
+        if max(map(len, written), default=0) > LONGEST_WORD
+        else "",
+    ]
+    kinds = " and ".join(kind for kind in left_out if kind)
+    return f"{NO_WORD}: {kinds} are not searched" if kinds else NO_WORD

@@ -9,20 +9,25 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from backend.documents.prose import open_fence
 from backend.errors import CvError
-from backend.freshness.words import surfaces, words
-from backend.kickoff.evidence import weigh
-from backend.kickoff.excerpt import best_sentence
+from backend.freshness.words import words
+from backend.kickoff.evidence import listed, weigh
+from backend.kickoff.excerpt import best_sentence, first_paragraph
 from backend.kickoff.flags import Flagger
 from backend.kickoff.handoffs import is_handoff, newest_handoff
 from backend.kickoff.lexical import Query, Views, score
 from backend.kickoff.library import Library, StoredText
 from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
+from backend.kickoff.typed import typed
 from backend.schemas.kickoff import Candidate, Evidence, Handoff
 from backend.tree.repos import innermost_repo
 
 ALIKE = 0.2
 """Cosine from which likeness in meaning is named as a reason; unrelated texts reach as much by chance."""
+
+NEAR_TOP = 4
+"""Chunks in which a document is expected to say what it is about."""
 
 
 class Ranking:
@@ -54,7 +59,8 @@ class Ranking:
             links=library.links,
             shown=self.shown,
         )
-        self.surface = surfaces(task)
+        self.repo_of_most = self._repo_of_most() if self.repo is None else None
+        self.typed = typed(task)
         self.rarity = dict(zip(query.words, self.views.rarity.tolist(), strict=True))
         self.flagger = Flagger(library, now, self.shown)
         best_similarity = max((cosine for cosine, _ in self.nearest.values()), default=0.0)
@@ -105,7 +111,7 @@ class Ranking:
             title=entry.title,
             date=entry.date,
             lede=entry.lede,
-            excerpt=best_sentence(chunk.body, self.rarity),
+            excerpt=self.excerpt(row, chunk),
             heading=chunk.heading,
             status=entry.status,
             tags=entry.tags,
@@ -123,32 +129,76 @@ class Ranking:
             index = int(self.library.words.chunk_index[best])
         return self.library.chunk(row, index)
 
+    def excerpt(self, row: int, chunk: StoredText) -> str:
+        """The sentence of ``chunk``, or of how its document begins, that says most of the task."""
+        fence, before = "", self.before(row, chunk)
+        for earlier in before:
+            fence = open_fence(earlier.body, fence)
+        return best_sentence(chunk.body, self.rarity, fence=fence, opening=self.opening(row))
+
+    def before(self, row: int, chunk: StoredText) -> list[StoredText]:
+        """The chunks before ``chunk`` of a section that is cut in several: code may go on from one to the next."""
+        found: list[StoredText] = []
+        for index in range(chunk.index - 1, -1, -1):
+            earlier = self.library.chunk(row, index)
+            if earlier.heading != chunk.heading:
+                break
+            found.insert(0, earlier)
+        return found
+
+    def opening(self, row: int) -> str:
+        """What a document says first of what it is about: its lede, else a paragraph near its beginning."""
+        entry = self.library.entry(row)
+        if entry.lede:
+            return entry.lede
+        bodies = (
+            self.library.chunk(row, index).body for index in range(min(entry.chunks, NEAR_TOP))
+        )
+        return next((found for body in bodies if (found := first_paragraph(body))), "")
+
     def words_found(self, row: int) -> dict[str, int]:
-        """How often each word of the task occurs in a document, as the task writes it, the rarest first."""
-        found = [
-            (self.rarity[word], word, int(times))
-            for word, times in zip(self.query.words, self.views.found[:, row].tolist(), strict=True)
-            if times > 0
-        ]
-        return {self.surface.get(word, word): n for _, word, n in sorted(found, reverse=True)}
+        """How often each word of the task occurs in a document, as the person typed it, the rarest first."""
+        times = self._times(row)
+        found = []
+        for one in self.typed:
+            said = one.found(times)
+            has = [word for word in (*one.whole, *one.parts) if word in times]
+            if said:
+                count = times[has[0]] if said == one.written else max(times[word] for word in has)
+                found.append((max(self.rarity[word] for word in has), said, count))
+        return {said: count for _, said, count in sorted(found, reverse=True)}
+
+    def words_missing(self, row: int) -> tuple[str, ...]:
+        """The words of the task that a document has nothing of, as the person typed them."""
+        times = self._times(row)
+        return tuple(one.written for one in self.typed if not one.found(times))
+
+    def _times(self, row: int) -> dict[str, int]:
+        found = self.views.found[:, row].tolist()
+        return {word: int(n) for word, n in zip(self.query.words, found, strict=True) if n > 0}
+
+    def _repo_of_most(self) -> str | None:
+        """The repo that most of the best documents come from; None where there is but one."""
+        repos = self.library.documents.repo
+        best = max(self.ranked, key=lambda ranked: ranked.parts["near"], default=None)
+        several = len({repos[ranked.row] for ranked in self.ranked}) > 1
+        return repos[best.row] if best is not None and several else None
 
     def why(self, ranked: Ranked, heading: str) -> tuple[str, ...]:
         """The reasons for a document's place, in words."""
         row, reasons = ranked.row, []
         found = list(self.words_found(row))
         if found:
-            reasons.append(
-                f"words: {', '.join(found[:6])}"
-                + (f" (of {len(self.query.words)})" if len(found) > 6 else "")
-            )
-        if heading and self.rarity.keys() & set(surfaces(heading)):
+            reasons.append(f"words: {listed(found, 6)}")
+        if heading and self.rarity.keys() & set(words(heading)):
             reasons.append(f"heading: {heading}")
         if row in self.nearest and self.nearest[row][0] >= ALIKE:
             reasons.append(f"similar in meaning ({self.nearest[row][0]:.2f})")
         if ranked.parts["near"] > NEAR_UNKNOWN / 2:
-            reasons.append(
-                "in or near the repo at hand" if self.repo else "from the repo of most matches"
-            )
+            if self.repo is not None:
+                reasons.append("in or near the repo at hand")
+            elif self.library.documents.repo[row] == self.repo_of_most:
+                reasons.append("from the repo of most matches")
         if ranked.parts["news"] > NEWS / 4:
             reasons.append("recent")
         if ranked.linked_from:

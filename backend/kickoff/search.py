@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
-from backend.freshness.words import surfaces, words
-from backend.kickoff.evidence import in_words, weigh
+from backend.freshness.words import words
+from backend.kickoff.evidence import in_words, listed, weigh
 from backend.kickoff.excerpt import best_lines
-from backend.kickoff.filters import Card, Filter, nothing_has
+from backend.kickoff.filters import Card, Filter, described, nothing_has
 from backend.kickoff.flags import Flagger
 from backend.kickoff.lexical import (
     Floats,
@@ -29,11 +30,13 @@ from backend.kickoff.lexical import (
     telling,
     to_one,
 )
-from backend.kickoff.library import Library
+from backend.kickoff.library import Library, StoredText
 from backend.kickoff.opening import NO_DOCUMENTS, opened
 from backend.kickoff.rank import MEANING
+from backend.kickoff.typed import typed
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Passage, Passages
+from backend.schemas.manifest import ManifestEntry
 
 SHOWN = 5
 """Passages given when nothing else is asked."""
@@ -99,7 +102,8 @@ def search(
             shown[row] = all(one.lets_through(card) for one in filters)
         views = score(library.words, query, shown)
         near = library.nearest_chunks(question, shown)
-        hits = list(_varied(rank_chunks(library, query, question, views, near, shown), limit))
+        ranked = rank_chunks(library, query, question, views, near, shown)
+        hits = list(_varied(_with_text(library, ranked), limit))
         evidence = weigh(
             query,
             views,
@@ -108,8 +112,10 @@ def search(
             chunks=int(shown[library.words.chunk_document].sum()),
             embedder=config.embedding.name,
         )
+        if not shown.any():  # then no word was looked up
+            evidence = replace(evidence, missing_words=())
         if hits:
-            said = in_words(evidence, "question")
+            said = in_words(evidence, "question", described(filters))
         elif not library.paths:
             said = [NO_DOCUMENTS]
         else:
@@ -175,6 +181,38 @@ def rank_chunks(
     ]
 
 
+def _with_text(library: Library, hits: list[Hit]) -> Iterator[Hit]:
+    """``hits`` without the chunks that are only a heading. Where one would be its document's first, the best other one stands in
+    its place, else the next in the file; it stays where there is none.
+    """
+    given: set[tuple[int, int]] = set()
+    documents: set[int] = set()
+    for place, hit in enumerate(hits):
+        if (hit.row, hit.index) in given:
+            continue
+        taken = hit
+        if _is_heading(library, hit):
+            if hit.row in documents:
+                continue
+            later = (other for other in hits[place + 1 :] if other.row == hit.row)
+            below = replace(hit, index=hit.index + 1, number=hit.number + 1, cosine=None)
+            taken = next((one for one in (*later, below) if not _is_heading(library, one)), hit)
+        given.add((taken.row, taken.index))
+        documents.add(taken.row)
+        yield taken
+
+
+def _is_heading(library: Library, hit: Hit) -> bool:
+    """Whether a chunk has nothing but headings, or is not there."""
+    text = _own_text(library.chunk(hit.row, hit.index), library.entry(hit.row))
+    return not any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n"))
+
+
+def _own_text(chunk: StoredText, entry: ManifestEntry) -> str:
+    """The lines of a chunk; the first begins with the lede, which stands in the frontmatter and not in these lines."""
+    return chunk.body if chunk.index else chunk.body.removeprefix(entry.lede).strip("\n")
+
+
 def _varied(hits: Iterable[Hit], limit: int) -> Iterator[Hit]:
     """The first ``limit``, of one document no more than ``A_DOCUMENT`` unless there are too few others."""
     taken: Counter[int] = Counter()
@@ -193,16 +231,19 @@ class _Reasons:
     """Why a passage was chosen, in words."""
 
     def __init__(self, query: Query, views: Views, question: str) -> None:
-        self.surface = surfaces(question)
+        self.typed = typed(question)
         self.rarity = dict(zip(query.words, views.rarity.tolist(), strict=True))
 
     def of(self, heading: str, body: str, title: str, cosine: float | None) -> tuple[str, ...]:
         reasons = []
         found = self.rarity.keys() & set(words(f"{heading}\n{body}"))
-        ordered = sorted(found, key=lambda word: (-self.rarity[word], word))
-        if ordered:
-            said = [self.surface.get(word, word) for word in ordered[:6]]
-            reasons.append(f"words: {', '.join(said)}")
+        said = [
+            (-max(self.rarity.get(word, 0.0) for word in (*one.whole, *one.parts)), name)
+            for one in self.typed
+            if (name := one.found(found))
+        ]
+        if said:
+            reasons.append(f"words: {listed([name for _, name in sorted(said)], 6)}")
         if self.rarity.keys() & set(words(title)):
             reasons.append("title")
         if cosine is not None:
@@ -216,9 +257,7 @@ def _passage(
     path = library.paths[hit.row]
     entry = library.entry(hit.row)
     chunk = library.chunk(hit.row, hit.index)
-    # The first chunk begins with the lede, which stands in the frontmatter and not in these lines.
-    text = chunk.body.removeprefix(entry.lede).strip("\n") if hit.index == 0 else chunk.body
-    text = text or entry.lede
+    text = _own_text(chunk, entry) or entry.lede
     return Passage(
         rank=place,
         source_path=path,

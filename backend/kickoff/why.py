@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from backend.errors import UsageError
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
-from backend.kickoff.excerpt import best_sentence
 from backend.kickoff.lexical import Query
 from backend.kickoff.library import Library
 from backend.kickoff.membership import membership
 from backend.kickoff.named_file import find_file
-from backend.kickoff.opening import NO_WORD
+from backend.kickoff.opening import no_word
 from backend.kickoff.rank import explained
 from backend.kickoff.ranking import Ranking
 from backend.schemas.config import Config
@@ -45,7 +44,7 @@ def why(
         return found
     query = Query.of(task)
     if query is None:
-        raise UsageError(f"{NO_WORD} in {task!r}")
+        raise UsageError(no_word(task))
     index = Index.for_reading(index_path(root))
     if index is None:
         return found
@@ -67,19 +66,17 @@ def place(ranking: Ranking, task: str, row: int) -> Placement:
         if ranked.row == row
     )
     chunk = ranking.best_chunk(row)
-    found = ranking.words_found(row)
-    said = [ranking.surface.get(word, word) for word in ranking.query.words]
     return Placement(
         task=task,
         rank=number,
         documents=len(ranking.ranked),
         score=round(ranked.score, 3),
         parts=explained(ranked),
-        words_found=found,
-        words_missing=tuple(word for word in said if word not in found),
+        words_found=ranking.words_found(row),
+        words_missing=ranking.words_missing(row),
         similarity=round(ranking.nearest[row][0], 3) if row in ranking.nearest else None,
         heading=chunk.heading,
-        excerpt=best_sentence(chunk.body, ranking.rarity),
+        excerpt=ranking.excerpt(row, chunk),
         start_line=chunk.start_line,
         end_line=chunk.end_line,
         links_to=tuple(library.paths[target] for target in library.links(row)),

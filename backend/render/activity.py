@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from backend.render.counts import counted
 from backend.schemas.catchup import Digest
 
 MOST_BARS = 62  # side by side on a phone they are still some four pixels wide
@@ -95,12 +96,12 @@ def _row(repo: str, bins: Counter[int], highest: int, until: date, size: int, co
     bars = []
     for position, count in sorted(bins.items()):
         height = max(_LEAST_HEIGHT, round(HEIGHT * count / highest, 1))
-        label = f"{_stretch(position, until, size, columns)}: {_files(count)}"
+        label = f"{_stretch(position, until, size, columns)}: {counted(count, 'file')}"
         bars.append(Bar(position, round(HEIGHT - height, 1), height, label))
     total = sum(bins.values())
     busiest = max(bins, key=lambda position: (bins[position], position))
     when = _stretch(busiest, until, size, columns)
-    summary = f"{_files(total)}, most of them {when} ({bins[busiest]})"
+    summary = f"{counted(total, 'file')}, most of them {when} ({bins[busiest]})"
     return Row(repo, total, tuple(bars), summary)
 
 
@@ -109,7 +110,3 @@ def _stretch(position: int, until: date, size: int, columns: int) -> str:
     if size == 1:
         return last.isoformat()
     return f"{last - timedelta(days=size - 1)} to {last}"
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"

@@ -69,7 +69,9 @@ def trust_markdown(answer: Findings | Passages, missing_from: str) -> list[str]:
     """
     parts = []
     if answer.evidence is not None:
-        missing = ", ".join(inert(word, 40) for word in answer.evidence.missing_words[:8])
+        words = answer.evidence.missing_words
+        missing = ", ".join(inert(word, 40) for word in words[:8])
+        missing += f" and {len(words) - 8} more" if len(words) > 8 else ""
         parts.append(
             f"Evidence: {answer.evidence.verdict}"
             + (f" (in {missing_from}: {missing})" if missing else "")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
-from backend.render.digest_text import date_label, theme_repos
+from backend.render.counts import counted
+from backend.render.digest_text import date_label, theme_command, theme_repos
 from backend.render.inert import inert, single_line
 from backend.render.paths import PATH_LIMIT, below_repo
 from backend.schemas.catchup import Digest, DigestRepo, DigestTag
@@ -18,23 +21,26 @@ _FEW_THEMES, _LEADING = (
 _NARROW = "--scope <repo>, --by-author <name> or a shorter window"
 
 
-def digest_markdown(digest: Digest, *, max_chars: int = MAX_CHARS) -> str:
-    """Return the digest as Markdown of at most ``max_chars`` characters.
+def digest_markdown(
+    digest: Digest, *, max_chars: int = MAX_CHARS, command: str = "cv catch-up"
+) -> str:
+    """Return the digest as Markdown of at most ``max_chars`` characters. ``command`` asks for the same window.
 
     Where it would be longer, the oldest documents are left out and a line says how many and how
     to narrow. The text of documents stands inside a fence that it cannot leave. Below some 600
     characters only the frame is left, which may then exceed the bound.
     """
     days = _newest_first(digest)
-    whole = _render(digest, left_out=0)
+    render = partial(_render, command=command)
+    whole = render(digest, left_out=0)
     if len(whole) <= max_chars:
         return whole
     fits, least = "", 0
     most = len(days) - 1
-    best = _render(_keep(digest, set()), left_out=len(days))
+    best = render(_keep(digest, set()), left_out=len(days))
     while least <= most:
         middle = (least + most) // 2
-        fits = _render(_keep(digest, set(days[:middle])), left_out=len(days) - middle)
+        fits = render(_keep(digest, set(days[:middle])), left_out=len(days) - middle)
         if len(fits) <= max_chars:
             best, least = fits, middle + 1
         else:
@@ -42,7 +48,7 @@ def digest_markdown(digest: Digest, *, max_chars: int = MAX_CHARS) -> str:
     return best
 
 
-def _render(digest: Digest, *, left_out: int) -> str:
+def _render(digest: Digest, *, left_out: int, command: str) -> str:
     # Our own sentence, with what the user typed: its <repo> and <name> stay as they are.
     message = single_line(digest.message, 600)
     parts = [f"**Catch-up, {digest.since} to {digest.until}.** {message}"]
@@ -52,7 +58,7 @@ def _render(digest: Digest, *, left_out: int) -> str:
             f"To see them: {_NARROW}, or --json."
         )
     if digest.themes and digest.theme is None:
-        parts.append("Themes are numbered; --theme N lists one theme's files.")
+        parts.append(f"Themes are numbered; this lists one theme's files: {theme_command(command)}")
     # Notes name files, and a file's name is its author's text too.
     notes = [f"Note: {inert(note, 500)}" for note in digest.notes]
     body = [*notes, *([""] if notes else []), *_theme_lines(digest), *_repo_lines(digest)]
@@ -71,7 +77,7 @@ def _theme_lines(digest: Digest) -> list[str]:
     lines = []
     for theme in digest.themes:
         repos = inert(theme_repos(theme), 1000)
-        files = "1 file" if theme.count == 1 else f"{theme.count} files"
+        files = counted(theme.count, "file")
         lines.append(f"({theme.number}) {inert(theme.name, 120)}: {files} ({repos})")
         leading = theme.files[:_LEADING] if len(digest.themes) > _FEW_THEMES else theme.files
         lines += [f"    - {inert(file.source_path, PATH_LIMIT)}" for file in leading]

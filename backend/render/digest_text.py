@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.render.counts import counted
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT, below_repo
 from backend.render.terminal import Style, columns, pad, wrap, wrap_indented
@@ -11,12 +12,21 @@ LEDE_LIMIT = 160  # characters
 _LEDE = 36  # columns: a lede stands beside its path only where that many are left for it
 _BESIDE_LINES = 2  # and where it takes about that many lines; a longer one reads better below
 _REPOS = 5  # of a theme, named
+_FEW_THEMES = (
+    5  # more than that name one file each, so that the files of the window are soon in sight
+)
+_LEAST_THEMES = (
+    3  # and where fewer files than themes are wanted, no more themes than files, but these
+)
 _BULLET = "    - "
 _SOFT_DATES = {"git": " (git)", "ingest": " (indexed)"}
 
 
-def digest_text(digest: Digest, *, width: int = 80, colour: bool = False) -> str:
-    """Return the digest as text of at most ``width`` columns; only a path or word may be wider.
+def digest_text(
+    digest: Digest, *, width: int = 80, colour: bool = False, command: str = "cv catch-up"
+) -> str:
+    """Return the digest as text of at most ``width`` columns; only a path, a word or ``command``, which asks for the same window,
+    may be wider.
 
     A date that is not the document's own is marked ``(git)`` or ``(indexed)``. A file stands under each of its tags; its lede
     only where it is first named.
@@ -24,7 +34,7 @@ def digest_text(digest: Digest, *, width: int = 80, colour: bool = False) -> str
     style = Style(colour)
     lines: list[str] = []
     if digest.themes:
-        lines += [*_themes(digest, width, style), ""]
+        lines += [*_themes(digest, width, style, command), ""]
     for repo in digest.repos:
         lines.append(style.bold(f"=== {single_line(repo.repo, PATH_LIMIT)} ==="))
         told: set[str] = set()
@@ -73,25 +83,35 @@ def _below(path: str, date: str, lede: str, width: int, style: Style) -> list[st
     return [f"{_BULLET}{path} {style.dim(f'› {date}')}", *words]
 
 
-def _themes(digest: Digest, width: int, style: Style) -> list[str]:
+def _themes(digest: Digest, width: int, style: Style, command: str) -> list[str]:
     period = digest.window if digest.window.startswith("since ") else f"in the {digest.window}"
     what = "Major themes" if digest.theme is None else "One theme"
     lines = [style.bold(f"{what} {period}:")]
-    for theme in digest.themes:
+    shown = digest.themes[: max(_LEAST_THEMES, digest.shown_files)]
+    for theme in shown:
         lines += wrap_indented(theme_line(theme), width, " " * 6, "  ")
-        for file in theme.files:
+        for file in theme.files if len(digest.themes) <= _FEW_THEMES else theme.files[:1]:
             path = single_line(file.source_path, PATH_LIMIT)
             lines.append(f"      - {path} {style.dim('› ' + date_label(file))}")
+    if rest := len(digest.themes) - len(shown):
+        more = f"  … and {counted(rest, 'more theme')}: --max-files {len(digest.themes)} names all"
+        lines.append(style.dim(more))
     if digest.theme is None:
-        lines.append(style.dim("Drill into one with --theme N."))
+        lines.append(style.dim(f"Drill into one: {theme_command(command)}"))
     return lines
+
+
+def theme_command(command: str) -> str:
+    """Return the command that lists the files of theme N of the window that ``command`` asks for."""
+    return f"{single_line(command, 300)} --theme N"
 
 
 def theme_line(theme: Theme) -> str:
     """Return ``(1) Auth, Sessions, 15 files (astro-knots 12, bay-labs 3)``."""
-    files = "1 file" if theme.count == 1 else f"{theme.count} files"
     repos = single_line(theme_repos(theme), 2000)
-    return f"({theme.number}) {single_line(theme.name, 120)}, {files} ({repos})"
+    return (
+        f"({theme.number}) {single_line(theme.name, 120)}, {counted(theme.count, 'file')} ({repos})"
+    )
 
 
 def theme_repos(theme: Theme) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from backend.render.answer_frame import MAX_CHARS, about_documents, answer_markdown, trust_markdown
+from backend.render.counts import counted
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.schemas.kickoff import Candidate, Findings
@@ -23,7 +24,7 @@ def findings_markdown(findings: Findings, *, max_chars: int = MAX_CHARS) -> str:
     found = len(findings.candidates)
     handoff = findings.handoff
     return answer_markdown(
-        head=f"**{found} {'file' if found == 1 else 'files'} for:** {inert(findings.task, 300)}",
+        head=f"**{counted(found, 'file')} for:** {inert(findings.task, 300)}",
         trust=trust_markdown(findings, "no document"),
         about=about_documents(findings.senior_root),
         items=[partial(_candidate, candidate) for candidate in findings.candidates],
@@ -47,7 +48,7 @@ def _candidate(candidate: Candidate, limit: int) -> list[str]:
     copies = len(candidate.copies)
     details = [
         inert(candidate.status, 60),
-        f"+{copies} {'copy' if copies == 1 else 'copies'}" if copies else "",
+        f"+{counted(copies, 'copy')}" if copies else "",
         "; ".join(inert(reason, 120) for reason in candidate.why[:4]) if limit else "",
     ]
     if any(details):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.render.answer_frame import root_text, trust_text
+from backend.render.counts import counted
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -36,7 +37,7 @@ def _headline(findings: Findings) -> str:
     count = len(findings.candidates)
     if count == 0:
         return f"{'Nothing was searched for' if findings.evidence is None else 'Nothing in the corpus matched'}: {task}"
-    return f"{count} file{'' if count == 1 else 's'} for: {task}"
+    return f"{counted(count, 'file')} for: {task}"
 
 
 def _candidate(candidate: Candidate, digits: int, width: int, style: Style) -> list[str]:
@@ -65,7 +66,7 @@ def _about(candidate: Candidate) -> str:
     copies = len(candidate.copies)
     parts = [
         single_line(candidate.status, 60),
-        f"+{copies} {'copy' if copies == 1 else 'copies'}" if copies else "",
+        f"+{counted(copies, 'copy')}" if copies else "",
         "; ".join(single_line(reason, 160) for reason in candidate.why),
     ]
     return " · ".join(part for part in parts if part)

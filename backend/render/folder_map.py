@@ -41,7 +41,13 @@ def folder_map_text(folders: FolderMap, *, max_lines: int = MAX_LINES) -> str:
             f"and {len(nodes) - max_lines} smaller folders; 'cv folders --scope FOLDER' shows them"
         )
     if not folders.documents:
-        lines = [f"no documents are indexed in {folders.scope or 'this tree'} yet: run 'cv sync'"]
+        place = folders.scope or "this tree"
+        lines = [f"no documents are indexed in {place} yet: run 'cv sync'"]
+        if folders.fresh:  # the disk was looked at a moment ago
+            lines = [
+                f"no documents are indexed in {place}, and none were found: they lie in folders named context-v and "
+                "changelog; 'cv why FILE' says why one is left out"
+            ]
     return "\n".join([*lines, *(inert(note, 500) for note in folders.notes)]) + "\n"
 
 

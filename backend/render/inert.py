@@ -10,8 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_JOINERS = "\u200c\u200d"  # invisible, but parts of words and emoji
-_VARIATION_SUPPLEMENT = range(0xE0100, 0xE01F0)  # invisible, can smuggle bytes
+_JOINERS = "\u200c\u200d\ufe0e\ufe0f"  # invisible, but parts of words and emoji, where at most two follow each other
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters to Unicode, blanks to the eye
+_VARIATIONS = (*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0))  # invisible, can smuggle bytes
+NO_TAGS = str.maketrans({"<": "‹"})
+"""For ``str.translate``, where a text is to stay as it is but for tags."""
+
 _LOOKALIKES = str.maketrans({"<": "‹", ">": "›", "`": "'"})
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # a terminal's colours and cursor moves
 _TILDE_FENCE = re.compile(r"~{3,}")
@@ -24,14 +28,15 @@ def single_line(text: str, limit: int) -> str:
     Control characters, line ends and runs of blanks become one blank; invisible characters
     (bidirectional overrides, tags, zero-width ones) go. What is too long ends at a word with ``…``.
     """
-    kept = []
+    kept = [" "]
     for character in _ESCAPE_SEQUENCE.sub("", text):
         category = unicodedata.category(character)
-        if category in ("Cc", "Zl", "Zp", "Zs"):
+        if category in ("Cc", "Zl", "Zp", "Zs") or character in _FILLERS:
             kept.append(" ")
-        elif category in ("Cf", "Cs") and character not in _JOINERS:
-            continue
-        elif ord(character) not in _VARIATION_SUPPLEMENT:
+        elif character in _JOINERS:
+            if kept[-1] != " " and not all(each in _JOINERS for each in kept[-2:]):
+                kept.append(character)
+        elif category not in ("Cf", "Cs") and ord(character) not in _VARIATIONS:
             kept.append(character)
     return _shorten(" ".join("".join(kept).split()), limit)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from backend.errors import UsageError
-from backend.tree.discovery import role_of
 from backend.tree.files import write_atomic
+from backend.tree.found import documents_folder
 from backend.tree.root import KIT_FOLDER
 
 _HEAD = b'<meta name="generator" content="Context Vigilance">'
@@ -19,8 +19,8 @@ def write_page(file: Path, page: str) -> Path:
     there, and for a file that is there and no earlier page.
     """
     target = file.expanduser().resolve()
-    folders = [folder.name for folder in target.parents]
-    if any(role_of(name) for name in folders) or {".git", KIT_FOLDER} & set(folders):
+    folders = {folder.name for folder in target.parents}
+    if documents_folder(target.parent) or {".git", KIT_FOLDER} & folders:
         raise UsageError(
             f"--html {file}: documents, git and our own files lie there; name a place outside of them"
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from backend.render.answer_frame import MAX_CHARS, about_documents, answer_markdown, trust_markdown
+from backend.render.counts import counted
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
+from backend.render.source_line import source_line
 from backend.schemas.kickoff import Passage, Passages
 
 _LINE_LIMIT = 700  # characters
@@ -21,9 +23,8 @@ def passages_markdown(passages: Passages, *, max_chars: int = MAX_CHARS) -> str:
     said. All that comes from documents stands in the fence.
     """
     found = len(passages.passages)
-    noun = "passage" if found == 1 else "passages"
     return answer_markdown(
-        head=f"**{found} {noun} for:** {inert(passages.question, 300)}",
+        head=f"**{counted(found, 'passage')} for:** {inert(passages.question, 300)}",
         trust=trust_markdown(passages, "no document searched"),
         about=about_documents(passages.senior_root),
         items=[partial(_passage, passage) for passage in passages.passages],
@@ -43,7 +44,7 @@ def _passage(passage: Passage, limit: int) -> list[str]:
     lines = [head, "   " + " · ".join(part for part in about if part)]
     left = limit
     for line in passage.excerpt.split("\n"):
-        quoted = inert(line, min(left, _LINE_LIMIT)) if left > 0 else ""
+        quoted = source_line(line, min(left, _LINE_LIMIT), inert) if left > 0 else ""
         if quoted:
             lines.append(f"   | {quoted}")
             left -= len(quoted)

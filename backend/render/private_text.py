@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from backend.render.answer_frame import answer_markdown, notes_markdown
+from backend.render.counts import counted, size_text
 from backend.render.inert import inert, single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -33,10 +34,10 @@ def plan_text(plan: PrivatePlan) -> str:
             f"new in {place}."
         )
     lines = [
-        f"To read: {what}, of {_many(plan.sessions, 'session')} ({_many(plan.messages, 'message')}, "
-        f"{plan.bytes / 1e6:.1f} MB), since {plan.since}.",
+        f"To read: {what}, of {counted(plan.sessions, 'session')} ({counted(plan.messages, 'message')}, "
+        f"{size_text(plan.bytes)}), since {plan.since}.",
         f"From: {place}",
-        f"Of {_many(len(plan.projects), 'project')} under {single_line(plan.senior_root, PATH_LIMIT)}:",
+        f"Of {counted(len(plan.projects), 'project')} under {single_line(plan.senior_root, PATH_LIMIT)}:",
         *(f"  {single_line(project, PATH_LIMIT)}" for project in plan.projects[:PROJECTS_SHOWN]),
     ]
     if len(plan.projects) > PROJECTS_SHOWN:
@@ -51,11 +52,11 @@ def plan_text(plan: PrivatePlan) -> str:
 def erasure_text(erasure: Erasure, *, done: bool) -> str:
     """What is about to be erased, or (``done``) was."""
     counts = ", ".join(
-        f"{_many(count, 'turn' if role == SESSIONS_ROLE else 'tool call')} ({role})"
+        f"{counted(count, 'turn' if role == SESSIONS_ROLE else 'tool call')} ({role})"
         for role, count in erasure.documents.items()
     )
     what = single_line(erasure.what, 300)
-    said = f"{'Erased' if done else 'To erase, for good'}: {what}: {counts}, of {_many(erasure.sessions, 'session')}."
+    said = f"{'Erased' if done else 'To erase, for good'}: {what}: {counts}, of {counted(erasure.sessions, 'session')}."
     after = (
         "It is not read in again; Claude Code's own transcripts are not touched."
         if done
@@ -106,7 +107,9 @@ def _headline(passages: PrivatePassages) -> str:
     question = single_line(passages.question, 200)
     kind = "turn" if passages.role == SESSIONS_ROLE else "tool call"
     count = len(passages.passages)
-    return f"{_many(count, kind)} for: {question}" if count else f"No {kind} found for: {question}"
+    return (
+        f"{counted(count, kind)} for: {question}" if count else f"No {kind} found for: {question}"
+    )
 
 
 def _citation(passage: PrivatePassage) -> str:
@@ -120,7 +123,3 @@ def _citation(passage: PrivatePassage) -> str:
         single_line(passage.git_branch, 80),
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

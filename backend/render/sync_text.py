@@ -6,20 +6,30 @@ from collections.abc import Iterable, Mapping, Sized
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from backend.render.inert import single_line
+from backend.render.counts import counted
+from backend.render.inert import inert
+from backend.render.paths import PATH_LIMIT
+from backend.render.skipped import skipped_text
 from backend.schemas.roles import ROLES
 from backend.schemas.status import LastHook, LastSync, RepoBehind, Status
-from backend.schemas.sync import RoleReport, SyncReport
+from backend.schemas.sync import Failure, RoleReport, SyncReport
 
 if TYPE_CHECKING:
     from backend.freshness.status import Pending
 
 T = TypeVar("T")
 
+PASSED_OVER = frozenset({"copy", "private", "unpublished"})
+"""Reasons why a file was read and is no document of its own."""
+
+_WHERE_NAMED = " (named in .context-vigilance/manifests/passed-over.json)"
+
 REPOS_SHOWN = 12
 STATUSES_SHOWN = 8
 PATHS_SHOWN = 5
 """A status is one screen of 24 lines, also where much is behind or amiss."""
+
+NOTE_LIMIT = 1_000  # characters
 
 
 def report_text(report: SyncReport) -> str:
@@ -28,13 +38,11 @@ def report_text(report: SyncReport) -> str:
     for role, part in report.roles.items():
         lines.append(f"{role}: {_counts(part)}")
         if part.skipped:
-            lines.append(
-                "  skipped: " + ", ".join(f"{n} {reason}" for reason, n in part.skipped.items())
-            )
-        lines += [f"  failed: {failure.path}: {failure.reason}" for failure in part.failed]
-    embedded = sum(part.embedded for part in report.roles.values())
-    lines.append(f"{embedded} chunks embedded ({report.embedder}) in {report.seconds:.1f} s")
-    lines += [f"note: {note}" for note in report.notes]
+            named = "" if PASSED_OVER.isdisjoint(part.skipped) else _WHERE_NAMED
+            lines.append(f"  skipped: {skipped_text(part.skipped)}{named}")
+        lines += [_failure("  failed: ", failure) for failure in part.failed]
+    lines.append(f"{_embedded(report)} ({report.embedder}) in {report.seconds:.1f} s")
+    lines += [f"note: {inert(note, NOTE_LIMIT)}" for note in report.notes]
     return "\n".join(lines)
 
 
@@ -46,7 +54,18 @@ def _counts(part: RoleReport) -> str:
         f"{part.removed} removed",
         f"{len(part.failed)} failed",
     ]
-    return ", ".join(counts) + f"; {part.chunks} chunks"
+    return ", ".join(counts) + f"; {counted(part.chunks, 'chunk')}"
+
+
+def _embedded(report: SyncReport) -> str:
+    """How many chunks were embedded; where all are new, and they are fewer than there are, also why."""
+    parts = report.roles.values()
+    embedded = sum(part.embedded for part in parts)
+    held = sum(part.chunks for part in parts)
+    all_new = embedded and not any(part.unchanged or part.updated for part in parts)
+    same = held - embedded if all_new else 0
+    again = f", {same} more with the same text as another" if same > 0 else ""
+    return f"{counted(embedded, 'chunk')} embedded{again}"
 
 
 def pending_text(pending: Mapping[str, Pending]) -> str:
@@ -57,7 +76,7 @@ def pending_text(pending: Mapping[str, Pending]) -> str:
             f"{role}: {len(part.new)} new, {len(part.changed)} changed, {len(part.gone)} gone"
         )
         for word, paths in (("new", part.new), ("changed", part.changed), ("gone", part.gone)):
-            lines += [f"  {word}: {path}" for path in paths[:20]]
+            lines += [f"  {word}: {inert(path, PATH_LIMIT)}" for path in paths[:20]]
             if len(paths) > 20:
                 lines.append(f"  … and {len(paths) - 20} more {word}")
     return "\n".join(lines)
@@ -72,12 +91,12 @@ def status_text(status: Status) -> str:
         _row("applies here", "yes" if status.applicable else f"no: {status.reason}"),
         _row(
             "indexed",
-            f"{_many(corpus.documents, 'document')} ({corpus.collection}, {_many(corpus.chunks, 'chunk')}), "
-            f"{_many(entries.documents, 'changelog entry')} ({entries.collection}, {_many(entries.chunks, 'chunk')})",
+            f"{counted(corpus.documents, 'document')} ({corpus.collection}, {counted(corpus.chunks, 'chunk')}), "
+            f"{counted(entries.documents, 'changelog entry')} ({entries.collection}, {counted(entries.chunks, 'chunk')})",
         ),
         _row("fresh", _fresh(behind, status.server)),
         *(
-            _row("", f"{single_line(repo, 120)} {_behind(part)}")
+            _row("", f"{inert(repo, 120)} {_behind(part)}")
             for repo, part in _first(status.repos.items(), REPOS_SHOWN)
         ),
         *_more(status.repos, REPOS_SHOWN, "repo"),
@@ -85,31 +104,32 @@ def status_text(status: Status) -> str:
     if status.documents:
         named = {name: number for name, number in status.documents.items() if name}
         counts = [
-            f"{number} {single_line(name, 40)}"
-            for name, number in _first(named.items(), STATUSES_SHOWN)
+            f"{number} {inert(name, 40)}" for name, number in _first(named.items(), STATUSES_SHOWN)
         ]
         rest = sum(list(named.values())[STATUSES_SHOWN:])
         none = status.documents.get("", 0)
         parts = [
             ", ".join(counts + ([f"{rest} other"] if rest else [])),
-            f"{none} {'names' if none == 1 else 'name'} none" if none else "",
+            f"{none} without a status" if none else "",
         ]
         lines.append(_row("by status", "; ".join(part for part in parts if part)))
     if status.superseded:
         lines.append(
             _row("superseded", f"{len(status.superseded)} without a successor in the index")
         )
-        lines += [_row("", single_line(p, 400)) for p in status.superseded[:PATHS_SHOWN]]
+        lines += [_row("", inert(path, PATH_LIMIT)) for path in status.superseded[:PATHS_SHOWN]]
         lines += _more(status.superseded, PATHS_SHOWN, "document")
     for number, failure in enumerate(status.failed[:PATHS_SHOWN]):
-        words = f"{single_line(failure.path, 400)}: {failure.reason}"
-        lines.append(_row("" if number else "failed", words))
+        lines.append(_failure(_row("" if number else "failed", ""), failure))
     lines += _more(status.failed, PATHS_SHOWN, "file")
     lines.append(_row("last session", _moment(status.last_session_at) or "none yet"))
     lines += [_row("last hook", _run(status.last_hook))] if status.last_hook else []
-    lines += [_row("last sync", f"by a hook, {_run(status.last_sync)}")] if status.last_sync else []
+    if run := status.last_sync:
+        lines.append(_row("last sync", f"{'by a hook, ' if run.by == 'hook' else ''}{_run(run)}"))
     if status.working_set:
-        lines.append(_row("working set", ", ".join(status.working_set)))
+        lines.append(
+            _row("working set", ", ".join(inert(path, PATH_LIMIT) for path in status.working_set))
+        )
     muted = _moment(status.nudge.muted_until)
     lines.append(_row("nudge", status.nudge.state + (f", muted until {muted}" if muted else "")))
     lines.append(_row("embedder", status.embedder))
@@ -118,9 +138,9 @@ def status_text(status: Status) -> str:
         held = ", ".join(f"{count} ({role})" for role, count in status.private.items())
         lines.append(_row("private", f"on this machine only: {held}"))
     if status.server:
-        said = f"{single_line(status.server, 400)} (not asked here; 'cv doctor' asks it)"
+        said = f"{inert(status.server, 400)} (not asked here; 'cv doctor' asks it)"
         lines.append(_row("server", said))
-    lines += [f"note: {note}" for note in status.notes]
+    lines += [f"note: {inert(note, NOTE_LIMIT)}" for note in status.notes]
     return "\n".join(lines)
 
 
@@ -130,13 +150,12 @@ def _fresh(behind: int, server: str) -> str:
     return "yes, the index here; the server was not asked" if server else "yes"
 
 
+def _failure(label: str, failure: Failure) -> str:
+    return f"{label}{inert(failure.path, PATH_LIMIT)}: {inert(failure.reason, NOTE_LIMIT)}"
+
+
 def _row(label: str, text: str) -> str:
     return f"{label:<14}{text}"
-
-
-def _many(number: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def _behind(part: RepoBehind) -> str:
@@ -151,7 +170,7 @@ def _first(items: Iterable[T], limit: int) -> list[T]:
 
 def _more(items: Sized, limit: int, noun: str) -> list[str]:
     rest = len(items) - limit
-    return [_row("", f"… and {_many(rest, noun)} more; --json lists all")] if rest > 0 else []
+    return [_row("", f"… and {counted(rest, noun)} more; --json lists all")] if rest > 0 else []
 
 
 def _run(run: LastHook | LastSync) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.render.inert import single_line
+from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, pad, wrap_indented
 from backend.schemas.kickoff import Placement, Why
@@ -24,23 +24,23 @@ _COLUMN = 15
 def why_text(why: Why, *, width: int = 80, colour: bool = False) -> str:
     """Return the answer as text of at most ``width`` columns: the path, why it is or isn't indexed, and its placement."""
     style = Style(colour)
-    path = single_line(why.source_path, PATH_LIMIT)
+    path = inert(why.source_path, PATH_LIMIT)
     lines = [style.bold(path)]
     text = why.text if why.indexed else f"not indexed: {why.text}"
-    lines += wrap_indented(single_line(text, 1000), width, "  ")
+    lines += wrap_indented(inert(text, 1000), width, "  ")
     if why.entry is not None:
         for problem in why.entry.problems:
-            said = f"! line {problem.line}: {single_line(problem.reason, 300)}"
+            said = f"! line {problem.line}: {inert(problem.reason, 300)}"
             lines += [style.warn(line) for line in wrap_indented(said, width, "    ", "  ")]
     if why.placement is not None:
         lines += ["", *_placement(why.placement, width, style)]
     for note in why.notes:
-        lines += [style.dim(line) for line in wrap_indented(single_line(note, 2000), width, "")]
+        lines += [style.dim(line) for line in wrap_indented(inert(note, 2000), width, "")]
     return "\n".join(lines) + "\n"
 
 
 def _placement(placement: Placement, width: int, style: Style) -> list[str]:
-    task = single_line(placement.task, 200)
+    task = inert(placement.task, 200)
     head = f"{placement.rank} of {placement.documents} for: {task}"
     lines = [style.bold(line) for line in wrap_indented(head, width, "  ", "")]
     parts = "score".ljust(_COLUMN - 8) + f"{placement.score:+.3f}"
@@ -50,18 +50,19 @@ def _placement(placement: Placement, width: int, style: Style) -> list[str]:
         for name, value in placement.parts.items()
     ]
     words = ", ".join(
-        f"{single_line(word, 60)} ({times})" for word, times in placement.words_found.items()
+        f"{inert(word, 60)} {'once' if times == 1 else f'{times} times'}"
+        for word, times in placement.words_found.items()
     )
     best = f"lines {placement.start_line}-{placement.end_line}"
     if placement.heading:
-        best += f" › {single_line(placement.heading, 160)}"
+        best += f" › {inert(placement.heading, 160)}"
     if placement.excerpt:
-        best += f" → {single_line(placement.excerpt, 240)}"
+        best += f" → {inert(placement.excerpt, 240)}"
     similarity = placement.similarity
     meaning = "not among the nearest" if similarity is None else f"cosine {similarity:.2f}"
     for name, value in (
         ("words", words or "none"),
-        ("missing", ", ".join(single_line(word, 60) for word in placement.words_missing)),
+        ("missing", ", ".join(inert(word, 60) for word in placement.words_missing)),
         ("meaning", meaning),
         ("reranker", f"place {placement.reranker}" if placement.reranker else ""),
         ("best chunk", best),
@@ -76,4 +77,4 @@ def _placement(placement: Placement, width: int, style: Style) -> list[str]:
 
 def _paths(paths: tuple[str, ...]) -> str:
     more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
-    return ", ".join(single_line(path, PATH_LIMIT) for path in paths[:_LISTED]) + more
+    return ", ".join(inert(path, PATH_LIMIT) for path in paths[:_LISTED]) + more

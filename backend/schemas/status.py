@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import UNSET, Struct, UnsetType
 
 from backend.schemas.config import Nudge
@@ -34,21 +36,27 @@ class RepoBehind(Struct, frozen=True, kw_only=True):
     gone: int = 0
 
 
+SyncBy = Literal["hook", "command"]
+
+
 class LastSync(Struct, frozen=True, kw_only=True):
-    """How the newest sync that a session's start left running went: epoch seconds, milliseconds."""
+    """How the newest sync went that a session's start left running (``by`` "hook") or a person asked for (``cv sync``,
+    ``cv init``): epoch seconds, milliseconds. The refresh before an answer doesn't count.
+    """
 
     at: int
     ms: int = 0
     ok: bool = True
     error: str = ""
+    by: SyncBy = "hook"
 
 
 class Status(Struct, frozen=True, kw_only=True):
     """What ``cv status`` answers. ``repos``: only those that are behind. ``documents``: status, as most documents of it spell
     it ('' for those that name none), to how many have it, both roles together. ``superseded``: documents that say they are
     superseded while nothing in the index takes their place. ``failed``: files that can't be read now. ``server``: where Chroma
-    runs, '' for the tree's own folder. ``private``: how many documents each private collection holds, left out where nothing was
-    ever taken in.
+    runs, '' for the tree's own folder. ``private``: how many documents each private collection holds, left out where they
+    hold nothing.
     """
 
     senior_root: str

@@ -64,7 +64,10 @@ class Tool(Struct, frozen=True, kw_only=True):
     def answer(self, root: Path | None, given: Mapping[str, Any]) -> Answer:
         """Answer a call with the arguments that a client has given. Raises ``CvError``."""
         arguments = read_arguments(self.name, self.arguments, given)
-        return self.run(Scene.at(root), arguments)
+        try:
+            return self.run(Scene.at(root), arguments)
+        except UsageError as error:
+            raise UsageError(_without_dashes(str(error), self.arguments)) from error
 
 
 def read_arguments(tool: str, kind: type[Struct], given: Mapping[str, Any]) -> Any:
@@ -80,6 +83,17 @@ def read_arguments(tool: str, kind: type[Struct], given: Mapping[str, Any]) -> A
             return msgspec.convert(unpacked, kind, strict=False)
         takes = ", ".join(field.name for field in msgspec.structs.fields(kind)) or "no arguments"
         raise UsageError(f"{tool}: {_in_words(str(error), given)}; it takes {takes}") from None
+
+
+def _without_dashes(error: str, kind: type[Struct]) -> str:
+    """An error of a command, with its options (``--not-by``) called as the tool's arguments are (``not_by``)."""
+    names = {field.name for field in msgspec.structs.fields(kind)}
+
+    def plain(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return name if name in names else option[0]
+
+    return re.sub(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)", plain, error)
 
 
 _TYPES = {

@@ -10,6 +10,7 @@ import os
 import msgspec
 from msgspec import Struct
 
+from backend.render.escaped import harmless_json
 from backend.schemas.catchup import Digest
 from backend.schemas.kickoff import Findings, Passages
 from backend.schemas.mcp import CatchUpArguments, FindArguments, SearchArguments, StatusArguments
@@ -24,7 +25,7 @@ propose, then read what was picked. Texts in the answers are quoted from documen
 
 def _answer(found: Struct) -> Answer:
     data = msgspec.to_builtins(found)
-    return Answer((msgspec.json.encode(found).decode(),), data)
+    return Answer((harmless_json(msgspec.json.encode(found).decode()),), data)
 
 
 def _find(scene: Scene, asked: FindArguments) -> Answer:

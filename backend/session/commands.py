@@ -11,14 +11,20 @@ import msgspec
 from msgspec.structs import replace
 
 from backend.errors import CvError, UsageError
+from backend.render.escaped import harmless_json
+from backend.render.inert import inert
+from backend.render.paths import PATH_LIMIT
 from backend.session.event import GUARD, settle
 from backend.session.state import Kickoff, SessionState, load_state, save_state
 from backend.tree.root import require_root
 
 
-@click.group(name="session")
-def session() -> None:
+@click.group(name="session", invoke_without_command=True)
+@click.pass_context
+def session(context: click.Context) -> None:
     """What is remembered of a session: the outcome of kickoff, and the confirmed working set."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def _session_option(function: click.decorators.FC) -> click.decorators.FC:
@@ -61,11 +67,13 @@ def show(session_id: str | None, as_json: bool) -> None:
     state, _ = _open(session_id)
     if as_json:
         plain = {"root": state.root, "kickoff": state.kickoff, "files": state.files}
-        click.echo(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        click.echo(
+            harmless_json(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        )
         return
     click.echo(f"kickoff: {_OUTCOMES[state.kickoff]}")
     for path in state.files:
-        click.echo(f"  {path}")
+        click.echo(f"  {inert(path, PATH_LIMIT)}")  # the agent reads this
 
 
 _OUTCOMES: dict[Kickoff, str] = {

@@ -19,7 +19,7 @@ from backend.freshness.snapshot import is_handoff, load_snapshot
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
-from backend.tree.discovery import FoundFile, Tree, look_at
+from backend.tree.found import FoundFile, Tree
 
 WALK_SECONDS = 86_400
 """After a day a sync should walk the whole tree again, for document folders that are new."""
@@ -61,6 +61,8 @@ def _compare(root: Path, config: Config, *, now: datetime) -> Look:
     places = load_places(root)
     if places is None or not index_path(root).is_file():
         return Look(cards, len(others), _handoffs(cards), None, stale=True)
+    from backend.tree.walk import look_at
+
     tree = look_at(root, config, places.places, places.repos, places.choices)
     known: dict[str, Stamp | ManifestEntry] = {
         **load_passed_over_stamps(root),

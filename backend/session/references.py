@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from backend.freshness.manifest import load_stamps
-from backend.tree.discovery import role_of
+from backend.tree.found import role_of
 
 PROMPT_LIMIT = 100_000
 """Characters of a prompt that are looked at. What somebody pastes beyond that is no list of files."""

@@ -28,8 +28,8 @@ from backend.session.state import (
     prune_sessions,
     save_state,
 )
-from backend.tree.discovery import slug_of
 from backend.tree.files import write_if_changed
+from backend.tree.found import slug_of
 
 SOURCES = ("startup", "resume", "clear", "compact", "fork")
 

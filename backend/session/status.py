@@ -14,7 +14,7 @@ from backend.freshness.status import make_status
 from backend.schemas.config import Config
 from backend.schemas.status import LastSync, Status
 from backend.session.commands import working_set
-from backend.session.journal import last_hook, read_record
+from backend.session.journal import Record, last_hook, read_record
 
 
 def answer_status(root: Path, config: Config, *, folder: Path, session: str = "") -> Status:
@@ -23,7 +23,6 @@ def answer_status(root: Path, config: Config, *, folder: Path, session: str = ""
     """
     from backend.private.counts import counts
 
-    run = read_record(root, "sync")
     status = make_status(root, config, folder=folder)
     notes = status.notes
     try:
@@ -33,8 +32,12 @@ def answer_status(root: Path, config: Config, *, folder: Path, session: str = ""
     return replace(
         status,
         last_hook=last_hook(root),
-        last_sync=LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error) if run.at else None,
+        last_sync=_last_sync(read_record(root, "sync")),
         working_set=working_set(session),
-        private=private or UNSET,
+        private=private if any(private.values()) else UNSET,
         notes=notes,
     )
+
+
+def _last_sync(run: Record) -> LastSync | None:
+    return LastSync(at=run.at, ms=run.ms, ok=run.ok, error=run.error, by=run.by) if run.at else None

@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 
+from backend.errors import UsageError
+from backend.tree.found import documents_folder
 from backend.tree.gitdates import clean_environment
+from backend.tree.root import find_root
 
 Say = Callable[[str], None]
 Run = Callable[[list[str]], int]
@@ -76,15 +79,31 @@ _TASK = "let people stay signed in for longer without asking for a password agai
 _EDITED = "platform/context-v/blueprints/Session-Store.md"
 
 
-def run_demo(folder: Path, *, today: date, say: Say, run: Run) -> int:
-    """Show the loop in ``folder``: set up, find, edit a document, sync, digest.
+def check_place(folder: Path, named: str) -> None:
+    """Raise ``UsageError`` where the demo can't be a senior root of its own; ``named`` is what names ``folder``."""
+    if within := documents_folder(folder):
+        raise UsageError(
+            f"{named}: {within} is a documents folder, where nothing of ours is ever written. Name another folder with --keep DIR"
+        )
+    there = next(place for place in (folder, *folder.parents) if place.is_dir())
+    outer = find_root(there)
+    if outer is not None:
+        raise UsageError(
+            f"{named}: {folder} belongs to the senior root {outer}, which would index the demo; nothing was written. "
+            "Name a folder outside of it with --keep DIR"
+        )
+
+
+def run_demo(folder: Path, *, keep: bool, today: date, say: Say, run: Run) -> int:
+    """Show the loop in ``folder``: set up, find, edit a document, sync, digest. ``keep``: whether it stays there afterwards.
 
     ``run`` runs one command of ours from the current folder and returns its exit code; the first that fails ends the demo.
     """
     root = folder / "acorn-goods"
     make_organisation(root, today)
     with _inside(root):
-        say(f"A small organisation of three git repos was made in {root}.\n")
+        stays = "" if keep else "; it goes again at the end (--keep DIR makes one that stays)"
+        say(f"A small organisation of three git repos was made in {root}{stays}.\n")
         for title, arguments in (
             (
                 "Set it up, once",

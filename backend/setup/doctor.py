@@ -26,10 +26,11 @@ from backend.setup.init import (
     write_script,
 )
 from backend.tree.config import load_config
-from backend.tree.discovery import discover
+from backend.tree.home import registered_roots, standing, unregister_roots
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import choices, load_sources
+from backend.tree.walk import discover
 
 Check = Callable[[], list[Finding]]
 
@@ -43,6 +44,7 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
         machine.check_packages,
         machine.check_home,
         machine.check_old_environments,
+        machine.check_roots,
         machine.check_defects,
         lambda: machine.check_model(embedding),
     )
@@ -108,6 +110,8 @@ def mend(
     broken = {(finding.check, finding.where) for finding in findings if finding.fixable}
     checks = {check for check, _ in broken}
     done = []
+    if "roots" in checks:
+        done += _try("what is no longer there was taken out of 'cv list-roots'", _forget_gone)
     if "hooks" in checks:
         done += _try("the launcher's place was noted", _note_launcher)
     if root is not None and "hooks" in checks:
@@ -136,6 +140,11 @@ def _try(what: str, step: Callable[[], bool]) -> list[str]:
         return [what] if step() else []
     except (CvError, OSError) as error:
         return [f"not mended: {error}"]
+
+
+def _forget_gone() -> bool:
+    unregister_roots([root for root in registered_roots() if standing(root) == "gone"])
+    return True
 
 
 def _note_launcher() -> bool:

@@ -13,9 +13,11 @@ from backend.errors import CvError, UsageError
 from backend.setup.propose import Survey
 from backend.setup.settings import add_hook, check_settings, settings_path
 from backend.tree.config import change_config, config_path, create_config, load_config, moved_from
+from backend.tree.extras import quoted
 from backend.tree.files import write_if_changed
+from backend.tree.found import documents_folder
 from backend.tree.home import cv_home, register_root
-from backend.tree.root import KIT_FOLDER, find_root, require_plain_kit
+from backend.tree.root import KIT_FOLDER, find_root, home_folder, require_plain_kit
 from backend.tree.sources import load_sources
 
 SESSION_START = """\
@@ -66,7 +68,7 @@ def check_root(root: Path) -> Path:
             f"--senior-root: expected a folder, {root} is {'a file' if folder.exists() else 'not there'}"
         )
     folder = folder.resolve()
-    home = _home()
+    home = home_folder()
     if folder == Path(folder.anchor):
         raise UsageError(
             f"{folder} is the whole disk; name the folder that holds your repos with --senior-root PATH"
@@ -75,6 +77,11 @@ def check_root(root: Path) -> Path:
         what = "is your home folder" if folder == home else "holds your home folder"
         raise UsageError(
             f"{folder} {what}, and a session below it looks for its senior root only up to the home folder; "
+            "name the folder that holds your repos with --senior-root PATH"
+        )
+    if within := documents_folder(folder):
+        raise UsageError(
+            f"{within} is a documents folder, and nothing of ours is ever written there; "
             "name the folder that holds your repos with --senior-root PATH"
         )
     outer = find_root(folder.parent)
@@ -93,6 +100,15 @@ def check_inner(survey: Survey) -> None:
         raise UsageError(
             f"{survey.root} has a senior root below it ({named}), and a document belongs to one only. Take that one out "
             f"first (cv init --remove --senior-root {survey.inner[0]}), or go on with it as it is"
+        )
+
+
+def check_found(survey: Survey) -> None:
+    """Raise ``UsageError`` for a folder that nobody named, nobody is asked about, and that holds nothing to index."""
+    if not survey.repos and not survey.set_up:
+        raise UsageError(
+            f"{survey.root} holds no context-v or changelog folder with documents, so nothing was written. Run it where they "
+            f"are, or name the folder if this is the one: cv init --senior-root {quoted(str(survey.root))} --yes"
         )
 
 
@@ -171,10 +187,3 @@ def write_config(root: Path) -> Step:
 
 def _step(what: str, changed: bool) -> Step:
     return Step(what, "wrote" if changed else "kept")
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home().resolve()
-    except (OSError, RuntimeError):
-        return None

@@ -8,14 +8,18 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from backend.render.counts import counted
+from backend.render.inert import single_line
+from backend.render.skipped import skipped_text
 from backend.schemas.config import Config
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE, ROLES
 from backend.tree.config import config_path, load_config
-from backend.tree.discovery import Tree, discover
+from backend.tree.found import Tree
 from backend.tree.home import registered_roots
 from backend.tree.repos import is_repo
 from backend.tree.root import KIT_FOLDER, find_root
 from backend.tree.sources import choices, load_sources
+from backend.tree.walk import discover
 
 _SECONDS = 2.0
 _SECONDS_PER_MB = 3.0
@@ -87,21 +91,23 @@ def survey_text(survey: Survey) -> str:
     """What a first look finds, a few lines."""
     lines = [
         f"{survey.root}{' (set up already)' if survey.set_up else ''}",
-        f"  {_many(survey.checkouts, 'repo')}, {_many(survey.documents, 'context-v document')}, "
-        f"{_many(survey.entries, 'changelog entry')}",
+        f"  {counted(survey.checkouts, 'repo')}, {counted(survey.documents, 'context-v document')}, "
+        f"{counted(survey.entries, 'changelog entry')}",
     ]
     if not survey.repos:
         lines.append("  no context-v or changelog folder was found: is this the right folder?")
         return "\n".join(lines)
-    most = [f"{slug} {count}" for slug, count in list(survey.repos.items())[:_REPOS_SHOWN]]
+    most = [
+        f"{single_line(slug, 120)} {count}"
+        for slug, count in list(survey.repos.items())[:_REPOS_SHOWN]
+    ]
     rest = len(survey.repos) - _REPOS_SHOWN
     more = f" and {rest} more" if rest > 0 else ""
     lines.append(f"  documents by repo: {', '.join(most)}{more}")
     if survey.skipped:
-        skipped = ", ".join(f"{count} {reason}" for reason, count in survey.skipped.items())
-        lines.append(f"  left out: {skipped}")
+        lines.append(f"  left out: {skipped_text(survey.skipped)}")
     if survey.unreadable:
-        lines.append(f"  {_many(survey.unreadable, 'folder')} could not be read")
+        lines.append(f"  {counted(survey.unreadable, 'folder')} could not be read")
     lines.append("  (copies and private documents show when the files are read)")
     if not survey.set_up:
         lines.append(f"  the first index takes {in_words(survey.seconds)}")
@@ -136,8 +142,3 @@ def _repos_in(folder: Path) -> int:
         return sum(is_repo(p) for p in folder.iterdir() if p.is_dir())
     except OSError:
         return 0
-
-
-def _many(number: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
@@ -17,9 +16,8 @@ from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.session.journal import tree_folder
 from backend.setup.init import GITIGNORE, script_path
 from backend.setup.settings import installed, remove_hook, settings_path
-from backend.tree.discovery import Place
-from backend.tree.files import write_if_changed
-from backend.tree.home import cv_home, registered_roots
+from backend.tree.found import Place
+from backend.tree.home import registered_roots, unregister_roots
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import SourcesError, add_places, load_sources, sources_path
@@ -90,8 +88,7 @@ def remove_kit(root: Path) -> None:
         raise CvError(
             f"{error.filename}: could not be removed ({error.strerror}); mend that and run it again"
         ) from error
-    left = [str(known) for known in registered_roots() if known != root]
-    write_if_changed(cv_home() / "roots.json", msgspec.json.format(msgspec.json.encode(left)))
+    unregister_roots([root])
 
 
 def _ours(root: Path) -> Iterator[Path]:
@@ -127,6 +124,11 @@ def sources_untouched(root: Path) -> bool:
 def _why(root: Path, name: str) -> str:
     if root / name == sources_path(root):
         return "was edited by hand; delete it yourself when you no longer need it"
+    if name == f"{KIT_FOLDER}/private":
+        return (
+            "is for what was taken in from transcripts ('cv forget --all-private', before this, erases it); "
+            "delete it yourself when you no longer need it"
+        )
     return "is not from Context Vigilance"
 
 

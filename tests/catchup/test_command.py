@@ -68,7 +68,11 @@ def test_themes_and_their_numbers_are_of_the_same_windows(tree: Any, cv: Cv) -> 
     text = cv("catch-up", "--window", "3m", "--theme", "1").out
     assert f"(1) {first['name']}, {first['count']} files" in text
     assert "Drill into" not in text
-    assert "Major themes in the last 3 months:" in cv("catch-up", "--window", "3m").out
+    whole = cv("catch-up", "--window", "3m").out
+    assert "Major themes in the last 3 months:" in whole
+    assert "Drill into one: cv catch-up --window 3m --theme N" in whole
+    named = cv("catch-up", "--window", "3m", "orchard", "--markdown").out
+    assert "files: cv catch-up --window 3m --scope orchard --theme N\n" in named
 
 
 def test_a_folder_may_be_named_without_an_option(tree: Any, cv: Cv) -> None:

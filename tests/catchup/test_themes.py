@@ -65,6 +65,8 @@ def test_each_subject_is_a_theme_with_its_own_name_repo_and_files(
         assert SUBJECTS[cluster.theme.name.split(",")[0]][0] == repo
         assert all(path.startswith(repo) for path in cluster.paths)
         assert {file.source_path for file in cluster.theme.files} <= cluster.paths
+        days = [file.date for file in cluster.theme.files]
+        assert days == sorted(days, reverse=True), "the newest first"
     assert {repo for cluster in clusters for repo in cluster.theme.repos} == {
         "harbour",
         "orchard",

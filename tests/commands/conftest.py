@@ -45,6 +45,7 @@ def steady(org: Any, machine: Path) -> Callable[[str], str]:
         text = text.replace(str(org.root), "ROOT").replace(str(machine), "HOME")
         text = re.sub(r"in \d+\.\d s", "in N s", text)
         text = re.sub(r"static-[0-9a-f]{8}", "static-VERSION", text)
+        text = re.sub(r"(last sync +)\d{4}-\d\d-\d\d \d\d:\d\d, \d+ ms", r"\1MOMENT, N ms", text)
         return re.sub(r"\d+\.\d MB", "N MB", text)
 
     return replace

@@ -107,7 +107,24 @@ def test_an_unknown_key_is_kept_and_said_by_status(cv: Any, tree: Any) -> None:
         (("find",), "Missing argument"),
         (("nudge", "maybe"), "'maybe' is not one of"),
         (("sync", "--role", "poems"), "'poems' is not one of"),
-        (("sync", "--max-seconds", "-1"), "-1"),
+        (
+            ("find", "boats", "-n", "0"),
+            "'-n' / '--n-results': expected a whole number, 1 or more; got 0",
+        ),
+        (("find", "boats", "--max-files", "0"), "expected a whole number, 1 or more; got 0"),
+        (("search", "boats", "-n", "some"), "expected a whole number, 1 or more; got some"),
+        (("sync", "--max-seconds", "-1"), "expected a number of seconds, 0 or more; got -1"),
+        (("sync", "--max-seconds", "nan"), "expected a number of seconds, 0 or more; got nan"),
+        (("sync", "--max-seconds", "soon"), "expected a number of seconds, 0 or more; got soon"),
+        (
+            ("config", "set", "catch_up.max_files", "-1"),
+            "cv: catch_up.max_files: expected a whole number",
+        ),
+        (("config", "set", "catch_up.max_files", "-1"), "got -1; nothing was changed"),
+        (
+            ("config", "set", "collections.changelog_corpus", "x"),
+            "cv: collections.changelog_corpus: expected 3",
+        ),
         (("config", "get", "nudge.sate"), "did you mean nudge.state"),
         (("config", "set", "nudge.state", "maybe"), 'expected "on" or "off", got "maybe"'),
         (("config", "set", "nudge.state"), "Missing argument"),
@@ -360,3 +377,30 @@ def test_a_folder_with_a_backend_of_its_own_changes_nothing(tree: Any, cv_proces
     done = cv_process("status", cwd=tree.path("ferry"))
     assert done.code == 0
     assert "hostile" not in done.out + done.err
+
+
+def test_a_refused_value_in_a_file_that_is_broken_elsewhere(cv: Any, tree: Any) -> None:
+    path = tree.path(".context-vigilance/config.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"kickoff": "perhaps"}))
+    refused = cv("config", "set", "nudge.state", "off")
+    assert refused.code != 0
+    assert 'config.json: kickoff: expected "on" or "off", got "perhaps"' in refused.err
+
+
+def test_a_group_of_commands_alone_says_what_it_takes(cv: Any, tree: Any) -> None:
+    alone = cv("session")
+    assert (alone.code, alone.err) == (0, "")
+    assert alone.out == cv("session", "--help").out
+
+
+def test_a_part_of_a_server_that_is_not_used_says_nothing_of_where_documents_go(
+    cv: Any, tree: Any
+) -> None:
+    assert (
+        cv("config", "set", "chroma.host", "chroma.invalid").out
+        == 'chroma.host = "chroma.invalid"\n'
+    )
+    sent = cv("config", "set", "chroma.mode", "http").out
+    assert "documents of this tree are sent to the Chroma server at http://chroma.invalid" in sent
+    back = cv("config", "set", "chroma.mode", "persistent").out
+    assert "documents stay in the tree's own folder" in back

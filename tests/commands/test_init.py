@@ -177,13 +177,22 @@ def test_a_root_inside_a_root_is_refused(org: Any, init: Any, cv: Any) -> None:
 
 @pytest.mark.parametrize(
     ("root", "says"),
-    [("not/there", "is not there"), ("file", "is a file"), ("/", "is the whole disk")],
+    [
+        *(("not/there", "is not there"), ("file", "is a file"), ("/", "is the whole disk")),
+        ("ferry/context-v", "is a documents folder"),
+        ("ferry/context-v/specs", "is a documents folder"),
+        ("ferry/changelog--code", "is a documents folder"),
+    ],
 )
 def test_a_root_that_cannot_be_one(org: Any, cv: Any, root: str, says: str) -> None:
     org.write("file", "x")
+    org.document("ferry/context-v/specs/A.md")
+    org.document("ferry/changelog--code/B.md")
+    before = sorted(org.root.rglob("*"))
     done = cv("init", "--senior-root", root, "--yes")
-    assert done.code == 2
+    assert (done.code, done.out) == (2, "")
     assert says in done.err
+    assert sorted(org.root.rglob("*")) == before
 
 
 def test_it_proposes_the_folder_that_holds_the_repos_and_asks(org: Any, cv: Any) -> None:

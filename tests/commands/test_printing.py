@@ -159,7 +159,8 @@ def test_roots_that_were_set_up(tree: Any, cv: Any, steady: Any) -> None:
     assert steady(cv("list-roots").out) == "ROOT\n"
     assert json.loads(cv("list-roots", "--json").out) == [str(tree.root)]
     tree.path(".context-vigilance/config.json").unlink()
-    assert steady(cv("list-roots").out) == "ROOT  (no longer set up there)\n"
+    gone = "(no longer set up there: 'cv doctor --fix' takes the entry out)"
+    assert steady(cv("list-roots").out) == f"ROOT  {gone}\n"
 
 
 def test_no_roots_yet(org: Any, cv: Any) -> None:

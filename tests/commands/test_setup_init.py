@@ -166,6 +166,29 @@ def test_a_broken_file_is_refused_before_anything_is_written(
     assert everything(organisation) == before
 
 
+@pytest.mark.parametrize("answer", ["--yes", "asked"])
+def test_a_folder_without_documents_that_nobody_named_is_refused(
+    org: Any, cv: Any, answer: str
+) -> None:
+    org.write("README.md", "# Not this one\n")
+    before = everything(org)
+    done = cv("init", *(["--yes"] if answer == "--yes" else []), stdin="\n")
+    assert done.code == (2 if answer == "--yes" else 1)
+    assert "nothing was written" in done.err
+    assert everything(org) == before
+    if answer == "--yes":
+        assert str(org.root) in done.err
+        assert "--senior-root" in done.err
+
+
+def test_one_that_was_named_or_is_set_up_is_not(org: Any, cv: Any) -> None:
+    assert cv("init", "--senior-root", str(org.root), "--yes", "--no-index").code == 0
+    org.path(".context-vigilance/.gitignore").unlink()
+    assert cv("init", "--yes", "--no-index").code == 0
+    assert org.path(".context-vigilance/.gitignore").is_file()
+    assert "no documents are indexed in this tree, and none were found" in cv("folders").out
+
+
 def test_propose_and_remove_together(organisation: Any, cv: Any) -> None:
     assert cv("init", "--propose", "--remove").code == 2
 
@@ -262,6 +285,18 @@ def test_remove_keeps_what_a_person_wrote_and_says_so(organisation: Any, cv: Any
     assert kept == [".gitignore", "notes.txt", "sources.md"]
     assert json.loads(settings.read_text()) == others
     assert settings.read_text() == json.dumps(others, indent=2) + "\n"
+
+
+def test_remove_says_what_the_folder_of_the_private_collections_is(
+    organisation: Any, cv: Any
+) -> None:
+    cv("init", "--senior-root", str(organisation.root), "--yes", "--no-index")
+    organisation.write(".context-vigilance/private/ledger.sqlite", b"")
+    done = cv("init", "--remove", "--yes")
+    (stays,) = (line for line in done.out.splitlines() if ".context-vigilance/private" in line)
+    assert "taken in from transcripts" in stays
+    assert "cv forget --all-private" in stays
+    assert organisation.path(".context-vigilance/private/ledger.sqlite").is_file()
 
 
 def test_what_was_kept_counts_again_when_it_is_set_up_again(organisation: Any, cv: Any) -> None:

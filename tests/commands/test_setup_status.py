@@ -66,7 +66,16 @@ def test_json_keeps_its_keys_and_says_how_the_hook_went(tree: Any, cv: Any) -> N
     write_record(tree.root, "hook", Record(at=1_750_000_000, ms=41, ok=False, error="x"))
     status = json.loads(cv("status", "--json").out)
     assert status["last_hook"] == {"at": 1_750_000_000, "ms": 41, "ok": False, "error": "x"}
-    assert status["last_sync"] is None
+    synced = status["last_sync"]
+    assert (synced["by"], synced["ok"]) == ("command", True), "cv init did it"
+    write_record(tree.root, "sync", Record(at=1_750_000_000, ms=41, ok=False, error="x"))
+    synced = json.loads(cv("status", "--json").out)["last_sync"]
+    assert (synced["by"], synced["error"]) == ("hook", "x")
+    assert re.search(r"\nlast sync +by a hook, 20.*, 41 ms, failed: x\n", cv("status").out)
+    cv("sync")
+    synced = json.loads(cv("status", "--json").out)["last_sync"]
+    assert (synced["by"], synced["ok"]) == ("command", True)
+    assert re.search(r"\nlast sync +20[-0-9]+ [0-9:]+, \d+ ms, ok\n", cv("status").out)
     assert status["documents"] == {"": 4}
 
 
@@ -84,7 +93,7 @@ def test_long_lists_are_cut_and_say_so(tree: Any, cv: Any) -> None:
     out = cv("status").out
     assert "… and 3 repos more; --json lists all" in out
     cv("sync")
-    assert re.search(r"by status +1 State 0, .*, 7 other; 4 name none\n", cv("status").out)
+    assert re.search(r"by status +1 State 0, .*, 7 other; 4 without a status\n", cv("status").out)
 
 
 # --- config ----------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def test_what_was_just_written_counts(tree: Any, cv: Any) -> None:
 def test_a_file_outside(tree: Any, cv: Any, tmp_path: Any) -> None:
     (tmp_path / "Other.md").write_text("# Other", "utf-8")
     done = cv("why", str(tmp_path / "Other.md"))
-    assert done.code == 0
+    assert done.code == 1, "as for a file that is not there"
     assert "does not lie under the senior root" in " ".join(done.out.split())
 
 
@@ -49,9 +49,23 @@ def test_a_file_that_is_not_there(tree: Any, cv: Any) -> None:
     assert 'for a task name a file too: cv why "TASK" FILE' in alone.err
 
 
+def test_the_file_before_the_task_is_understood_and_said(tree: Any, cv: Any) -> None:
+    turned = cv("why", "mill/context-v/specs/Wheel.md", "what turns the wheel")
+    assert turned.code == 0
+    said, rest = turned.out.split("\n", 1)
+    assert said.endswith('the task comes first: cv why "TASK" FILE')
+    assert rest == cv("why", "what turns the wheel", "mill/context-v/specs/Wheel.md").out
+    neither = cv("why", "no such file.md", "what turns the wheel")
+    assert (neither.code, "there is no such file" in neither.out) == (1, True)
+    folder = cv("why", "mill", "what turns the wheel")
+    assert (folder.code, "there is no such file" in folder.out) == (1, True)
+
+
 def test_a_file_found_elsewhere_is_said_to_be(tree: Any, cv: Any) -> None:
     note = "Wheel.md is not in this folder; taken as mill/context-v/specs/Wheel.md of the tree"
-    assert note in cv("why", "Wheel.md", cwd=tree.path("ferry")).out
+    assert cv("why", "Wheel.md", cwd=tree.path("ferry")).out.startswith(f"{note}\n"), "at once"
+    as_json = cv("why", "Wheel.md", "--json", cwd=tree.path("ferry")).out
+    assert json.loads(as_json)["notes"] == [note]
     assert (
         "not in this folder" not in cv("why", "Wheel.md", cwd=tree.path("mill/context-v/specs")).out
     )

@@ -15,10 +15,10 @@ RARITY = {"winch": 3.0, "rope": 2.0, "boat": 1.0}
     ("text", "expected"),
     [
         ("A boat waits. The winch pulls the rope. Boats boats.", "The winch pulls the rope."),
-        ("- first\n- the **winch** of `the_boat`\n", "the winch of the_boat"),
+        ("- first\n- the **winch** of *the boat* `on_deck`\n", "the winch of the boat on_deck"),
         ("See [the winch page](../Winch.md) for more", "See the winch page for more"),
         ("# The winch\n\nA boat.", "A boat."),
-        ("# Only a heading with a winch", "Only a heading with a winch"),
+        ("# Only a heading with a winch", ""),
         ("Nothing of it. At all.", "Nothing of it."),
         ("船在等。绞车拉绳。", "船在等。"),
         ("", ""),
@@ -29,9 +29,74 @@ def test_the_best_sentence(text: str, expected: str) -> None:
     assert best_sentence(text, RARITY) == expected
 
 
-def test_of_two_that_say_the_same_the_shorter() -> None:
-    text = "The winch, which was bought long ago and never painted, turns. The winch turns."
-    assert best_sentence(text, RARITY) == "The winch turns."
+def test_of_two_that_say_the_same_the_first_unless_it_is_long() -> None:
+    assert (
+        best_sentence("The big winch turns. The old winch turns.", RARITY) == "The big winch turns."
+    )
+    long = f"The winch, {'which was bought long ago and never painted, ' * 8}turns."
+    short = "The old winch on the quay turns slowly."
+    assert best_sentence(f"{long} {short}", RARITY) == short
+
+
+@pytest.mark.parametrize(
+    "passed_over",
+    [
+        "```\nthe winch pulls a rope to the boat.\n```",
+        "~~~\nthe winch pulls\n\n```\nthe rope to the boat.\n~~~",
+        "- ```sh\n  the winch pulls a rope to the boat.\n  ```",
+        "    the winch pulls a rope to the boat.",
+        "### The winch pulls a rope to the boat",
+        "The winch pulls a rope to the boat\n==================",
+        "| winch | rope | the boat is pulled by the winch |\n| --- | --- | --- |",
+        "winch | rope\n--- | ---\nthe winch pulls | a rope | to the boat",
+        "<!-- The winch pulls a rope\nto the boat. -->",
+        '<Note title="The winch pulls\n  a rope to the boat.">',
+        'import { winch, rope } from "../the/boat/winch"',
+        "[^1]: The winch pulls a rope to the boat.",
+        "Date: winch 2026-06-10",
+        "- Rope: `src/winch/boat.ts`, `src/winch/rope.ts`",
+        "- winch/rope/boat.ts",
+        "- {rope}.",
+    ],
+)
+def test_what_is_no_sentence_is_passed_over(passed_over: str) -> None:
+    prose = "Here the old winch is told of."
+    assert best_sentence(f"{passed_over}\n\n{prose}", RARITY) == prose
+    assert best_sentence(f"{prose}\n\n{passed_over}", RARITY) == prose
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A paragraph about the winch\nwhich pulls a\nrope.", "A paragraph about the winch which pulls a rope."),
+        ("- an item about the winch\n  that pulls a rope\n- another", "an item about the winch that pulls a rope"),
+        ("> A winch is quoted\n> with its rope.", "A winch is quoted with its rope."),
+        ("**Date:** 2026-06-10\n**Goal:** Give the winch a rope.", "Goal: Give the winch a rope."),
+        ("The winch pulls the rope, e.g. of the boat (i.e. ours).", "The winch pulls the rope, e.g. of the boat (i.e. ours)."),
+        ("The [[Winch|old winch]] has a rope[^2] and <b>no</b> boat.", "The old winch has a rope and no boat."),
+        ("The winch has a glob `**/*.md` for its `snake_case`.", "The winch has a glob **/*.md for its snake_case."),
+        ("绞车在码头上把船\n拉上来，然后停下。", "绞车在码头上把船拉上来，然后停下。"),
+    ],
+)  # fmt: skip
+def test_what_stands_on_several_lines_is_one_sentence(text: str, expected: str) -> None:
+    assert best_sentence(text, RARITY) == expected
+
+
+def test_text_that_begins_in_the_middle_of_code() -> None:
+    text = "the winch pulls a rope to the boat.\n```\n\nHere the old winch is told of."
+    assert best_sentence(text, RARITY, fence="```") == "Here the old winch is told of."
+
+
+def test_where_no_sentence_has_a_word_the_document_s_beginning_stands() -> None:
+    opening = "This is about harbours. They need depth."
+    assert (
+        best_sentence("- src/winch.ts\n- Nothing of it.", RARITY, opening=opening)
+        == "This is about harbours."
+    )
+    assert (
+        best_sentence("A boat is near.", RARITY, opening="It pulls a rope.") == "It pulls a rope."
+    )
+    assert best_sentence("- src/winch.ts\n", RARITY) == ""
 
 
 def test_short_text_is_quoted_whole() -> None:

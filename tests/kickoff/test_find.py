@@ -140,6 +140,57 @@ def test_the_excerpt_is_the_sentence_that_says_most(harbour: Any) -> None:
     assert first.heading == "Double bookings"
 
 
+def test_the_excerpt_is_no_code_and_no_metadata(small: Any) -> None:
+    code = "\n".join(f"gizmo.turn({n})  # turns the gizmo of the crane" for n in range(120))
+    tree = small(
+        {
+            "yard/context-v/specs/Gizmo.md": "# Gizmo\n\nDate: 2026-02-01\nGizmo: gizmo-17\n\n"
+            f"How slow loads are\nput down.\n\n## Turning\n\n```py\n{code}\n```\n"
+        }
+    )
+    (found,) = tree.find("turn the gizmo of the crane").candidates
+    assert found.heading == "Turning"
+    assert found.excerpt == "How slow loads are put down."
+
+
+def test_words_are_those_that_were_typed(small: Any) -> None:
+    filler = {
+        f"mill/context-v/specs/F-{n}.md": f"## Grain\n\nSack {n} of barley." for n in range(9)
+    }
+    tree = small(
+        {
+            **filler,
+            "mill/context-v/specs/Water.md": "## Water\n\nThe water stream of the mill; a stream is deep.",
+            "mill/context-v/specs/Steam.md": "## Steam\n\nWaterStream turns the wheels.",
+        }
+    )
+    found = tree.find("WaterStream and JetStream wheels")
+    reasons = {c.source_path.rsplit("/", 1)[-1]: c.why[0] for c in found.candidates if c.why}
+    assert reasons["Steam.md"] == "words: wheels, WaterStream, JetStream (in part)"
+    assert reasons["Water.md"] == "words: WaterStream (in part), JetStream (in part)"
+    assert found.evidence.missing_words == ("JetStream",)
+
+
+def test_more_words_than_are_named_are_counted(harbour: Any) -> None:
+    task = "deposit skipper berth noon booking cancels minute"
+    first = harbour.find(task).candidates[0]
+    assert first.source_path == "berths/context-v/specs/Berth-Booking.md"
+    assert len(first.why[0].removeprefix("words: ").split(", ")) == 6
+    assert first.why[0].endswith(" and 1 more")
+
+
+def test_one_repo_at_most_is_that_of_most_matches(harbour: Any, small: Any) -> None:
+    for task in ("refund card payments of cancelled bookings", "what is open in the importer"):
+        named = {
+            c.repo
+            for c in harbour.find(task).candidates
+            if "from the repo of most matches" in c.why
+        }
+        assert len(named) == 1
+    alone = small({"yard/context-v/specs/Crane.md": "## Crane\n\nThe crane lifts boats."})
+    assert "from the repo of most matches" not in alone.find("crane lifts boats").candidates[0].why
+
+
 def test_copies_are_shown_with_their_home(small: Any, tmp_path: Path) -> None:
     body = "## Keel\n\n" + "The keel is laid in the first dry month of the year. " * 12
     tree = small({"yard/context-v/specs/Keel.md": body})
@@ -294,7 +345,18 @@ def test_a_telling_word_that_the_first_files_lack_is_said(small: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(("task", "note"), [("?!", "there is no word to search for")])
+NO_WORD = "there is no word to search for"
+
+
+@pytest.mark.parametrize(
+    ("task", "note"),
+    [
+        ("?!", NO_WORD),
+        ("C", f"{NO_WORD}: words of one letter are not searched"),
+        ("how do we", f"{NO_WORD}: words that stand in every text (how, do, we) are not searched"),
+        ("x" * 41, f"{NO_WORD}: words of more than 40 characters are not searched"),
+    ],
+)
 def test_nothing_to_go_by(harbour: Any, task: str, note: str) -> None:
     assert harbour.find(task).notes == (note,)
 

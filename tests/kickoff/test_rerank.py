@@ -23,7 +23,8 @@ from backend.kickoff.why import why
 from backend.render.why_text import why_text
 from backend.schemas.doctor import Finding
 from backend.setup.checks.reranker import check_reranker
-from backend.tree.config import load_config, set_key
+from backend.tree.config import load_config
+from backend.tree.config_edits import set_key
 from backend.tree.home import approve
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,6 +12,8 @@ from organisation import KIT
 
 from backend.errors import UsageError
 from backend.kickoff.search import search
+from backend.render.passages_markdown import passages_markdown
+from backend.render.passages_text import passages_text
 from backend.schemas.config import Config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -192,6 +194,51 @@ def test_a_question_about_nothing_here_is_called_a_question(workshop: Any) -> No
     assert "asphalt" in note
     (note,) = workshop.search("zebrafish").notes
     assert "none of the question's words; in no document: zebrafish" in note
+
+
+def test_what_no_document_has_is_said_of_those_that_were_searched(harbour: Any) -> None:
+    assert "beacons" not in harbour.search("beacons").evidence.missing_words
+    (note,) = harbour.search("beacons", "kind=handoffs", "repo=berths").notes
+    assert note.endswith("in no document with kind=handoffs and repo=berths: beacons")
+    nothing = harbour.search("beacons", "status=finished").evidence
+    assert nothing.missing_words == ()  # none was searched
+
+
+def test_a_heading_alone_gives_way_to_what_stands_under_it(small: Any) -> None:
+    tree = small(
+        {
+            "yard/context-v/specs/Winch.md": "# The slipway winch\n\n## Paint\n\nGreen.\n\n## Use\n\nOf the winch."
+            "\n\n## Winch of the slipway\n\n## Oil\n\nYellow.",
+            "yard/context-v/specs/Slipway.md": "# Slipway winch",
+            "yard/context-v/specs/Rope.md": (
+                "# The slipway winch's rope\n\n## Kind\n\nHemp.",
+                {"lede": "What the slipway winch needs."},
+            ),
+        }
+    )
+    found = tree.search("slipway winch").passages
+    assert {p.text for p in found if p.source_path.endswith("Winch.md")} == {
+        "Green.",
+        "Of the winch.",
+        "Yellow.",
+    }
+    assert [p.text for p in found if p.source_path.endswith("Slipway.md")] == ["# Slipway winch"]
+    assert [p.text for p in found if p.source_path.endswith("Rope.md")] == ["Hemp."]
+
+
+def test_a_passage_keeps_its_indentation(small: Any) -> None:
+    text = "- turn\n    - the winch\n\n```\nyard\n│   ├── winch\n```"
+    tree = small({"yard/context-v/specs/Winch.md": f"## Use\n\n{text}"})
+    answer = tree.search("turn the winch")
+    assert answer.passages[0].excerpt == answer.passages[0].text == text
+    for shown in (passages_text(answer), passages_markdown(answer)):
+        assert "\n   |     - the winch\n" in shown
+        assert "\n   | │   ├── winch\n" in shown
+
+
+def test_how_sure_it_is_stands_before_the_passages(harbour: Any) -> None:
+    shown = passages_text(harbour.search("zebrafish"))
+    assert shown.index("nothing here seems to be about this") < shown.index("\n1. ")
 
 
 def test_an_outdated_passage_is_marked(harbour: Any) -> None:

@@ -98,6 +98,7 @@ def test_folders(snapshot: SnapshotAssertion) -> None:
     }
     assert folder_map_text(folders_of(counts)) == snapshot
     assert folder_map_text(folders_of({})) == snapshot
+    assert "run 'cv sync'" in folder_map_text(replace(folders_of({}), fresh=False))
 
 
 def test_many_folders_are_bounded_and_the_counts_stay_right() -> None:

@@ -90,7 +90,7 @@ def resolve(words: list[str]) -> tuple[click.Command, list[str]]:
 def test_each_command_line_is_one_that_the_command_line_takes(line: Line) -> None:
     command, words = resolve(words_of(line.text))
     assert command is not cli
-    assert command.get_help(click.Context(command, info_name="cv"))
+    assert command.get_help(click.Context(command, info_name="cv", **cli.context_settings))
     inline = "--inline" in words  # then a person's own words follow on standard input
     words = [word for word in words if word != "--inline"]
     if line.whole or words:

@@ -55,7 +55,7 @@ def test_a_forgotten_session_is_in_no_file_and_stays_forgotten(
     old.user("and more of the quincunx")
     new.user("and more of the zeugma")
     report = json.loads(cv(*READ).out)["roles"][SESSIONS]
-    assert (report["indexed"], report["skipped"]) == (1, {"forgotten": 1})
+    assert (report["indexed"], report["skipped"]) == (1, {"message forgotten": 1})
     assert holding("quincunx") == []
 
 

@@ -388,13 +388,33 @@ def test_it_says_what_it_will_read_and_refuses_where_nobody_can_be_asked(
     session("b").user("good evening")
     done = cv("sync", "--with-sessions")
     assert done.code == 2
-    assert "what was said, of 2 sessions (2 messages, 0.0 MB), since 2026-02-03" in done.out
+    assert "what was said, of 2 sessions (2 messages, 1 KB), since 2026-02-03" in done.out
     assert str(claude) in done.out
     assert str(tree.root / "ferry") in done.out
     assert "--yes" in done.err
     assert not (tree.root / ".context-vigilance/private").exists()
     assert not (tree.root / ".context-vigilance/index.sqlite").exists(), "nor was anything synced"
     assert cv("sync", "--with-traces", "--json").code == 2
+
+
+def test_with_nothing_new_to_read_nothing_is_asked_and_the_usual_sync_runs(
+    session: Any, cv: Any, tree: Any
+) -> None:
+    never = cv("sync", "--with-sessions", "--json")
+    assert never.code == 0
+    assert "Nothing new to read" in never.err
+    assert json.loads(never.out)["roles"]["context-vigilance-corpus"]["indexed"] == 1
+    assert not (tree.root / ".context-vigilance/private").exists()
+    one = session()
+    one.user("hello")
+    assert cv("sync", "--with-sessions", "--yes").code == 0
+    again = cv("sync", "--with-sessions")
+    assert (again.code, again.err) == (0, "")
+    assert "Nothing new to read" in again.out
+    assert "1 unchanged" in again.out
+    assert "claude-code-sessions" not in again.out
+    one.user("and more")
+    assert cv("sync", "--with-sessions").code == 2, "that is asked for"
 
 
 def test_a_dry_run_reads_nothing(session: Any, cv: Any, tree: Any, holding: Any) -> None:

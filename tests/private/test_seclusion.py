@@ -88,6 +88,9 @@ def test_the_status_says_how_much_there_is(planted: Any, cv: Any) -> None:
     assert said in cv("status").out.splitlines()
     held = json.loads(cv("status", "--json").out)["private"]
     assert held == {"claude-code-sessions": 2, "claude-code-tool-traces": 1}
+    cv("forget", "--all-private", "--yes")
+    assert "private" not in cv("status").out
+    assert "private" not in json.loads(cv("status", "--json").out)
 
 
 def test_the_status_stays_whole_beside_a_damaged_ledger(planted: Any, cv: Any, tree: Any) -> None:

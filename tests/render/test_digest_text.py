@@ -62,6 +62,28 @@ def test_a_documents_escapes_do_not_reach_the_terminal(digest: Digest) -> None:
     assert text.count("second line") == 1
 
 
+@pytest.mark.parametrize(
+    ("themes", "shown", "named", "files"),
+    [(4, 50, 4, 8), (14, 50, 14, 14), (14, 5, 5, 5), (14, 1, 3, 3), (2, 1, 2, 4)],
+)
+def test_themes_leave_room_for_the_files(
+    digest: Digest, themes: int, shown: int, named: int, files: int
+) -> None:
+    """Where there are many, or few files are wanted, the themes take fewer lines, and it is said where the rest is."""
+    leading = digest.repos[0].tags[0].files[:2]
+    each = [
+        Theme(number=n, name=f"Frost {n}", count=9, repos={"orchard": 9}, files=leading)
+        for n in range(1, themes + 1)
+    ]
+    whole = replace(digest, themes=tuple(each), repos=(), shown_files=shown)
+    text = digest_text(whole, width=100, command="cv catch-up --window 1y")
+    assert text.count("  (") == named
+    assert text.count("      - ") == files
+    more = f"  … and {themes - named} more themes: --max-files {themes} names all\n"
+    assert (more in text) == (named < themes)
+    assert "Drill into one: cv catch-up --window 1y --theme N\n" in text
+
+
 def test_themes_come_first(digest: Digest, snapshot: SnapshotAssertion) -> None:
     leading = digest.repos[0].tags[0].files[:2]
     theme = Theme(

@@ -33,6 +33,10 @@ hostile = st.text(
         ("hidden\U000e0068\U000e0069 tag", "hidden tag"),
         ("x < y and y > z", "x ‹ y and y › z"),
         ("Zoë, 東京, 👩‍🌾", "Zoë, 東京, 👩‍🌾"),
+        ("❤\ufe0f\u200d🔥 and ❤\ufe0f", "❤\ufe0f\u200d🔥 and ❤\ufe0f"),
+        ("a" + "\ufe00\ufe07\U000e0170" * 9 + "b", "ab"),
+        ("a" + "\u200d\u200c\ufe0e\ufe0f" * 9 + "b", "a\u200d\u200cb"),
+        ("\u200da \u200cb\u3164\u2800c", "a b c"),
         ("", ""),
     ],
 )

@@ -102,7 +102,8 @@ WRONG: list[tuple[str, dict[str, Any], list[str]]] = [
         ["role: expected context-vigil", "letters"],
     ),
     ("search", {"question": "fees", "role": "claude-code-sessions"}, ["private", "not offered"]),
-    ("catch_up", {"window": "soon"}, ["soon"]),
+    ("catch_up", {"window": "soon"}, ["window expects", "'soon'", "use since YYYY-MM-DD"]),
+    ("catch_up", {"theme": 99}, ["theme 99"]),
     ("status", {"verbose": True}, ["verbose"]),
     ("forget", {}, ["forget", "no such tool", "find, search, catch_up, status"]),
 ]
@@ -113,6 +114,7 @@ def test_a_call_that_makes_no_sense_is_answered_in_a_line(tools: Any) -> None:
         reply = tools.call(tool, **arguments)
         assert reply.failed, (tool, arguments)
         assert "\n" not in reply.text
+        assert "--" not in reply.text, "the options of the commands are not the tool's arguments"
         assert all(word in reply.text for word in words), reply.text
     assert tools.call("find", task="fees").json["candidates"]
 
@@ -136,6 +138,17 @@ def test_outside_a_tree_the_tools_are_there_and_say_what_to_do(
     assert "cv init" in reply.text
     named = anyio.run(ask, "--root", str(harbour.root))
     assert named.json["senior_root"] == str(harbour.root)
+
+
+@pytest.mark.parametrize("folder", ["no-such-folder", "."])
+def test_a_named_root_that_is_none_ends_it_with_a_line(
+    cv_process: Any, tmp_path: Path, folder: str
+) -> None:
+    named = tmp_path / folder
+    done = cv_process("mcp", "--root", str(named), cwd=tmp_path)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"cv: --root {named}: no ")
+    assert done.err.count("\n") == 1
 
 
 def test_nothing_turns_it_on_by_itself() -> None:

@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from backend.session.permission import is_own_read, split_command
+from backend.cli import cli
+from backend.session.permission import _ALLOWED, is_own_read, split_command
 
 LAUNCHER = "/plugins/cache/context vigilance/0.1.0/bin/cv"
 CV = f'"{LAUNCHER}"'
@@ -127,3 +129,13 @@ def test_the_hook_answers_where_the_kit_applies(hooks: Any, tree: Any, tmp_path:
     assert decision(f'"{launcher}" find x', cwd=str(tmp_path)) == ""
     tree.dismiss("site")
     assert decision(f'"{launcher}" find x', cwd=str(tree.root / "site")) == ""
+
+
+@pytest.mark.parametrize("words", _ALLOWED, ids=" ".join)
+def test_only_options_that_there_are_run_without_a_prompt(words: tuple[str, ...]) -> None:
+    command: click.Command = cli
+    for word in words:
+        if isinstance(command, click.Group):
+            command = command.commands[word]
+    there = {option for parameter in command.params for option in parameter.opts}
+    assert set(_ALLOWED[words]) <= there | {"-h", "--help", "--json"}

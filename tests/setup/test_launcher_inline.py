@@ -147,6 +147,34 @@ def test_the_shell_completes_commands_options_and_values(run: Run, home: Path) -
     assert complete("cv config nudge o") == ["on", "off"]
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="the README's line as it is for Linux")
+def test_the_readmes_line_puts_cv_on_the_path_and_follows_the_plugin(
+    run: Run, home: Path, tmp_path: Path, launcher: Path
+) -> None:
+    make_ready(home)
+    text = (ROOT / "README.md").read_text("utf-8")
+    line = text[text.index("mkdir -p ~/.local/bin") :].split("\n```")[0]
+    data = tmp_path / ".local/share/context-vigilance"
+    data.mkdir(parents=True)
+    variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "CV_HOME": str(home)}
+
+    def shell(command: str) -> str:
+        done = subprocess.run(
+            ["sh", "-ec", command], env=variables, capture_output=True, encoding="utf-8", check=False
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    shell(line)
+    for path in (launcher, lay_out(tmp_path / "an update")):
+        (data / "launcher").write_text(f"{path}\n", "utf-8")
+        assert shell("~/.local/bin/cv --version").startswith("cv, version ")
+    assert (
+        shell("_CV_COMPLETE=bash_complete COMP_WORDS='cv st' COMP_CWORD=1 ~/.local/bin/cv")
+        == "plain,status\n"
+    )
+
+
 def test_a_shell_that_asks_for_completions_before_the_set_up_gets_nothing(
     run: Run, home: Path
 ) -> None:

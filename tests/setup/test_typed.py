@@ -32,7 +32,7 @@ def test_control_characters_of_an_argument_are_written_out(
     done = cv(*arguments)
 
     assert done.code == 2
-    assert "\\x" in done.err or "\\u202e" in done.err
+    assert "\\u" in done.err or "\\x" in done.err  # click's own way
     assert not [c for c in done.err if not c.isprintable() and c != "\n"]
 
 
