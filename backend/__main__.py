@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from backend.errors import INTERRUPTED
+
 
 def main() -> None:
     """Run what the arguments ask for, and end the process with its exit code."""
@@ -19,20 +21,22 @@ def main() -> None:
 
         code = command_line()
     except KeyboardInterrupt:  # while it imports, or says what it has to say
-        print("cv: interrupted; nothing is lost, the next sync goes on", file=sys.stderr)
+        print(INTERRUPTED, file=sys.stderr)
         code = 130
     _end(code)
 
 
 def _fill_closed_streams() -> None:
-    """Let what is written to a stream that the caller has closed (``>&-``) go nowhere: the next file to be opened would get the
-    stream's number, and the words.
+    """Let what is written to a stream that the caller has closed (``>&-``) go nowhere, and nothing be read from one: the next
+    file to be opened would get the stream's number, and the words. The same for the programs that we start.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            os.set_inheritable(number, True)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 

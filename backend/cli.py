@@ -6,11 +6,7 @@ Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 no senior root here; 4 anothe
 from __future__ import annotations
 
 import io
-import os
-import re
-import shlex
 import sys
-import threading
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 
@@ -18,22 +14,28 @@ import click
 
 from backend import __version__
 from backend.commands.catchup import catch_up, nudge
-from backend.commands.common import INLINE, OPENED
+from backend.commands.common import OPENED
 from backend.commands.completion import commands
 from backend.commands.config import config_group
 from backend.commands.demo import demo
 from backend.commands.dismiss import dismiss, undismiss
 from backend.commands.doctor import doctor
 from backend.commands.forget import forget
+from backend.commands.inline import (
+    INLINE,
+    inline_arguments,
+    nobody_reads,
+    print_between_tags,
+    typed,
+)
 from backend.commands.kickoff import find, folders
 from backend.commands.mcp import mcp
 from backend.commands.search import search
 from backend.commands.setup import init, list_roots
 from backend.commands.sync import status, sync
 from backend.commands.why import why
-from backend.errors import CvError, UsageError
+from backend.errors import INTERRUPTED, CvError, UsageError
 from backend.render.escaped import escaped
-from backend.render.inert import NO_TAGS
 from backend.session.commands import session
 from backend.tree.defects import keep_defect
 from backend.tree.home import register_root
@@ -124,13 +126,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main_inline(arguments: list[str]) -> int:
-    """The same for a slash command, which shows the agent what is printed between two tags: none of it may close them."""
+    """The same for a slash command, which shows the agent what is printed."""
     said = io.StringIO()
     with redirect_stdout(said):
         _, message = run(arguments)
         if message:
             print(escaped(message))
-    sys.stdout.write(said.getvalue().translate(NO_TAGS))
+    print_between_tags(said.getvalue())
     return 0
 
 
@@ -153,11 +155,11 @@ def run(arguments: list[str]) -> tuple[int, str]:
     except click.ClickException as error:
         return 1, f"cv: {error.format_message()}"
     except (KeyboardInterrupt, click.Abort):
-        return 130, "cv: interrupted; nothing is lost, the next sync goes on"
+        return 130, INTERRUPTED
     except (BrokenPipeError, SystemExit):
         # The reader has gone (a pager, head), which click ends with SystemExit. Nothing can be said any more, and Python
         # must not try at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        nobody_reads()
         return 0, ""
     except UnicodeError:
         return 2, "cv: an argument is not valid Unicode; name the file or text in another way"
@@ -169,53 +171,6 @@ def run(arguments: list[str]) -> tuple[int, str]:
         )
     except Exception as error:
         return 1, f"cv: {keep_defect(error)}"
-
-
-def typed(seconds: float = 3.0) -> str:
-    """What standard input holds, which a here-document gives at once; nothing on a terminal, and what came so far after
-    ``seconds`` from somebody who holds it open.
-    """
-    if sys.stdin is None or sys.stdin.isatty():
-        return ""
-    try:
-        source = sys.stdin.fileno()
-    except OSError:  # not a file: a test's text
-        return sys.stdin.read()
-    parts: list[bytes] = []
-
-    def read() -> None:
-        # Past sys.stdin, whose lock would be held when Python ends.
-        while part := os.read(source, 1 << 16):
-            parts.append(part)
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    reader.join(seconds)
-    return b"".join(parts).decode("utf-8", "surrogateescape")
-
-
-def inline_arguments(
-    arguments: list[str], text: str, *, windows: bool = os.name == "nt"
-) -> list[str]:
-    """What a person typed after a slash command, as arguments: one text for a search, one path for a folder, words (with
-    quotes) otherwise. On Windows a backslash separates folders and escapes nothing.
-    """
-    text = re.sub(r"(?<!\S)\\!", "!", text.strip())  # Claude Code hands "!word" over as "\!word"
-    if not text:
-        return []
-    command = arguments[:1]
-    if command in (["find"], ["search"]):
-        return ["--", text]
-    if command in (["dismiss"], ["undismiss"]) and not text.startswith(("-", "'", '"')):
-        return ["--", text]  # a folder's name may hold blanks
-    words = shlex.shlex(text, posix=True, punctuation_chars=False)
-    words.whitespace_split = True
-    words.commenters = ""
-    words.escape = "" if windows else words.escape
-    try:
-        return list(words)
-    except ValueError:  # an apostrophe, say
-        return text.split()
 
 
 def _alone(command: str) -> int:

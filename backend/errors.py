@@ -5,6 +5,9 @@ Each message is written for the person who reads it: what was expected, what was
 
 from __future__ import annotations
 
+INTERRUPTED = "cv: interrupted; nothing is lost, the next sync goes on"
+"""What a command says that was ended by Ctrl-C."""
+
 
 class CvError(Exception):
     """A failure with words for a person; ``exit_code`` is what the command ends with."""

@@ -16,12 +16,14 @@ from backend.commands.common import (
     open_root,
     print_json,
     root_option,
+    scope_option,
     waited_for,
     width,
 )
 from backend.commands.completion import repos
 from backend.errors import UsageError
 from backend.schemas.catchup import Digest
+from backend.tree.quoting import quoted
 
 
 @click.command(name="catch-up")
@@ -30,12 +32,7 @@ from backend.schemas.catchup import Digest
     "--window", help="How far back: 10d, 2w, 3m, 1y (default: catch_up.window of the config)."
 )
 @click.option("--since", metavar="DATE", help="Since a day, such as 2026-05-01.")
-@click.option(
-    "--scope",
-    metavar="SLUG",
-    shell_complete=repos,
-    help="Only this repo, nested repo, or folder.",
-)
+@scope_option
 @click.option(
     "--by-author",
     metavar="NAME",
@@ -124,15 +121,10 @@ def catch_up(
 
 def _command_line(**options: str | Path | None) -> str:
     """The command with those of ``options`` that were given, to be copied and gone on with."""
-    import shlex
-
     words = ["cv", "catch-up"]
     for name, value in options.items():
         if value is not None:
-            quoted = shlex.quote(str(value))
-            if os.name == "nt" and quoted.startswith("'"):  # which cmd does not know
-                quoted = f'"{value}"'
-            words += [f"--{name.replace('_', '-')}", quoted]
+            words += [f"--{name.replace('_', '-')}", quoted(value)]
     return " ".join(words)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
+from backend.commands.inline import INLINE
 from backend.errors import NotApplicable, UsageError
 from backend.render.escaped import harmless_json
 from backend.schemas.config import Config
@@ -21,12 +21,8 @@ from backend.tree.root import KIT_FOLDER, find_root, require_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-INLINE = "--inline"
-"""For Claude Code's slash commands, which a failing command would abort: the arguments come on standard input, the message of
-an error goes to standard output, and the exit code is 0."""
-
 OPENED = "backend.commands.opened"
-"""Where a click context keeps the senior root that its command works in."""
+"""Where a click context keeps the senior root that 'cv list-roots' is to name (``list_root``)."""
 
 UNBROKEN = 100_000
 """Columns: longer than any line of ours, which are bounded."""
@@ -75,21 +71,37 @@ def root_option(function: F) -> F:
     return option(function)
 
 
+def scope_option(function: F) -> F:
+    """``--scope SLUG``: a repo, a nested repo, or a folder."""
+    from backend.commands.completion import repos  # which needs what is here
+
+    option = click.option(
+        "--scope",
+        metavar="SLUG",
+        shell_complete=repos,
+        help="Only this repo, nested repo, or folder.",
+    )
+    return option(function)
+
+
 def json_option(function: F) -> F:
     """``--json``: print JSON instead of text."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def open_root(root: Path | None) -> tuple[Path, Config]:
-    """The senior root and its config. Raises ``NotApplicable``, ``ConfigError``."""
+    """The senior root and its config. Raises ``NotApplicable``, ``ConfigError``.
+
+    The root gets into 'cv list-roots' too, but only when the command has ended well: the callback in cli.py writes it.
+    """
     found = require_root(here()) if root is None else named_root(root)
     config = load_config(found)
-    keep_in_list(found)
+    list_root(found)
     return found, config
 
 
-def keep_in_list(root: Path) -> None:
-    """Let ``cv list-roots`` name ``root`` when this command has ended well: it may have been moved, or come with a disk."""
+def list_root(root: Path) -> None:
+    """Let 'cv list-roots' name ``root`` when this command has ended well: it may have been moved, or come with a disk."""
     if context := click.get_current_context(silent=True):
         context.meta[OPENED] = root
 
@@ -144,8 +156,7 @@ def waited_for() -> AbstractContextManager[Callable[[str, int, int], None]]:
 
 def print_json(value: Any) -> None:
     """Print a Struct, or plain data, as indented JSON."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    click.echo(harmless_json(text))
+    click.echo(harmless_json(value, indent=2))
 
 
 def width() -> int:

@@ -5,7 +5,6 @@ Nothing here ever raises or prints: a shell would show it in the middle of the l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -25,10 +24,7 @@ def config_keys(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 def config_values(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Values of the key before it, where there are some to choose from."""
     entry = KEYS.get(str(context.params.get("key")))
-    if entry is None or "such as" in entry.expected:
-        return []
-    words = re.findall(r'"(\w+)"|\b(true|false|null)\b', entry.expected)
-    return _beginning(begun, ((quoted or plain, None) for quoted, plain in words))
+    return _beginning(begun, ((value, None) for value in (entry.values if entry else ())))
 
 
 def repos(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:

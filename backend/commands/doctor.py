@@ -10,7 +10,7 @@ from backend.commands.common import (
     coloured,
     here,
     json_option,
-    keep_in_list,
+    list_root,
     named_root,
     now,
     print_json,
@@ -42,7 +42,7 @@ def doctor(context: click.Context, fix: bool, root: Path | None, as_json: bool) 
     else:
         click.echo(doctor_text(diagnosis, width=width(), colour=coloured()), nl=False)
     if found is not None:
-        keep_in_list(found)
+        list_root(found)
     if any(finding.level == "problem" for finding in diagnosis.findings):
         context.exit(1)
     if found is None:

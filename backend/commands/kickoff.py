@@ -16,10 +16,10 @@ from backend.commands.common import (
     print_json,
     root_option,
     said,
+    scope_option,
     waited_for,
     width,
 )
-from backend.commands.completion import repos
 
 
 @click.command()
@@ -33,12 +33,7 @@ from backend.commands.completion import repos
     help="Files to propose.",
 )
 @click.option("--max-files", type=AtLeast(1), help="The same, and wins where both are given.")
-@click.option(
-    "--scope",
-    metavar="SLUG",
-    shell_complete=repos,
-    help="Only this repo, nested repo, or folder.",
-)
+@scope_option
 @click.option(
     "--as-of", metavar="DATE", help="As if documents dated later did not exist (for measuring)."
 )
@@ -94,12 +89,7 @@ def find(
 
 
 @click.command()
-@click.option(
-    "--scope",
-    metavar="SLUG",
-    shell_complete=repos,
-    help="Only this repo, nested repo, or folder.",
-)
+@scope_option
 @root_option
 @json_option
 def folders(scope: str | None, root: Path | None, as_json: bool) -> None:

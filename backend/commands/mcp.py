@@ -44,7 +44,7 @@ def mcp(as_chroma: bool, install: bool, root: Path | None) -> None:
 
 def _register_line() -> str:
     """What a person types to let Claude Code start the server."""
-    from backend.tree.extras import quoted
+    from backend.tree.quoting import quoted
 
     launcher = os.environ.get("CV_LAUNCHER", "")
     return f"claude mcp add context-vigilance -- {quoted(launcher) if launcher else 'cv'} mcp"

@@ -15,10 +15,10 @@ from backend.commands.common import (
     print_json,
     root_option,
     said,
+    scope_option,
     waited_for,
     width,
 )
-from backend.commands.completion import repos
 from backend.errors import UsageError
 from backend.schemas.config import Config
 from backend.schemas.private import PRIVATE_ROLES
@@ -39,12 +39,7 @@ from backend.schemas.roles import ROLES
     help="Only documents with it: repo, kind, status, tag, author, owner, since, until, role. "
     "Several fields narrow; the same field twice widens.",
 )
-@click.option(
-    "--scope",
-    metavar="SLUG",
-    shell_complete=repos,
-    help="Only this repo, nested repo, or folder.",
-)
+@scope_option
 @click.option(
     "-n",
     "--n-results",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import click
 
 from backend.commands.common import here, json_option, now, print_json, waited_for
 from backend.errors import CvError, UsageError
 from backend.tree.home import cv_home
+from backend.tree.quoting import quoted
 
 
 @click.command()
@@ -59,7 +60,7 @@ def _surveyed(senior_root: Path | None, *, ask: bool, show: bool, settings_hook:
     if show:
         click.echo(
             "Nothing was written. To set it up: cv init "
-            f"--senior-root {_quoted(root)} --yes; for another folder name that one"
+            f"--senior-root {quoted(root)} --yes; for another folder name that one"
         )
     elif ask:
         verb = "Repair and index" if survey.set_up else "Set up"
@@ -155,13 +156,6 @@ def _agreed(question: str, *, default: bool) -> bool:
         raise UsageError("there is nobody to ask here; run it again with --yes") from abort
 
 
-def _quoted(path: PurePath, *, windows: bool = os.name == "nt") -> str:
-    """A path for a command line that a person copies; on Windows for cmd, PowerShell and Git Bash alike."""
-    import shlex
-
-    return f'"{path}"' if windows else shlex.quote(str(path))
-
-
 _STANDING = {
     "set up": "",
     "gone": "  (no longer set up there: 'cv doctor --fix' takes the entry out)",
@@ -173,9 +167,9 @@ _STANDING = {
 @json_option
 def list_roots(as_json: bool) -> None:
     """The senior roots that were set up on this machine."""
-    from backend.tree.home import registered_roots, standing
+    from backend.tree.home import read_roots, standing
 
-    roots = registered_roots()
+    roots = read_roots()
     if as_json:
         print_json([str(root) for root in roots])
         return

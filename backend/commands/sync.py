@@ -76,10 +76,8 @@ def sync(
         if private:
             _say_what_is_read(root, config, private, as_json=as_json)
         return
-    if private and not _say_what_is_read(root, config, private, as_json=as_json):
-        if not yes:
-            private = ()  # what is said from now on, nobody has agreed to
-    elif private and not yes and not agreed("Read it?", err=as_json):
+    new = bool(private) and _say_what_is_read(root, config, private, as_json=as_json)
+    if new and not yes and not agreed("Read it?", err=as_json):
         click.echo("Nothing was read, and nothing synced.", err=as_json)
         return
     options = Options(
@@ -91,7 +89,9 @@ def sync(
     with waited_for() as progress:
         report = run(root, config, now=now(), options=options, progress=progress)
         if private:
-            report = _with_private(root, config, private, report, progress)
+            # Where nothing is new, nobody has agreed to what is said from now on.
+            read = new or yes
+            report = _with_private(root, config, private, report, progress, read=read)
     note_sync(root, report.seconds)
     print_json(report) if as_json else click.echo(report_text(report))
     failed = sum(len(part.failed) for part in report.roles.values())
@@ -120,14 +120,16 @@ def _with_private(
     roles: tuple[str, ...],
     report: SyncReport,
     progress: Callable[[str, int, int], None],
+    *,
+    read: bool,
 ) -> SyncReport:
-    """Read the transcripts, which were agreed to a moment ago; ``report`` with what came of it."""
+    """Read the transcripts (``read``), which were agreed to a moment ago; ``report`` with what came of it."""
     from msgspec.structs import replace
 
     from backend.private.sync import ingest
 
-    read, notes = ingest(root, config, roles, now=now(), progress=progress)
-    return replace(report, roles={**report.roles, **read}, notes=(*report.notes, *notes))
+    parts, notes = ingest(root, config, roles, now=now(), read=read, progress=progress)
+    return replace(report, roles={**report.roles, **parts}, notes=(*report.notes, *notes))
 
 
 @click.command()

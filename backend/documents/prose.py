@@ -15,27 +15,36 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*(?:=+|-+|(?:\*\s*){3,}|(?:_\s*){3,})\s*$")
-_TABLE = re.compile(r"\s*\||[\s|:-]*\|[\s|:-]*$|.*\S \| \S.* \| ")
-_TAG = re.compile(r"\s*(?:</?[A-Za-z][\w.-]*(?=[\s/>]|$)|<>|</>)")
+_INLINE = r"a|b|br|code|em|i|kbd|mark|small|span|strong|sub|sup|u"
+_TAG = re.compile(
+    rf"\s*(?!</?(?:{_INLINE})(?:\s[^<>]*)?/?>)(?:</?[A-Za-z][\w.-]*(?=[\s/>]|$)|<>|</>)", re.I
+)
 _SCRIPT = re.compile(
-    r"\s*(?:import\s.*['\"]|from\s+\S+\s+import\s|export\s+(?:const|default|function|type|\{|\*))"
+    r"\s*(?:import\s+(?:type\s+)?(?:['\"{*]|\w+(?:\s*,\s*[{*][^'\"]*)?\s+from\s*['\"])"
+    r"|from\s+\S+\s+import\s+[\w*(]|export\s+(?:const|default|function|type|\{|\*))"
 )
 _DEFINITION = re.compile(r"\s*\[\^?[^\]]+\]:\s|\s*\[!\w+\]")
 _LABEL = re.compile(
     r"(?P<bold>\*\*|__)?[A-Z][^\s.:!?*_]*(?: [^\s.:!?*_]+){0,3}(?:\*\*|__)?:(?:\*\*|__)?(?=\s|$)"
 )
 
+_HEAD = 400
+"""Characters of a line by which it is seen what it is: some of the patterns would take the square of a line's length."""
+
+_CODE = re.compile(r"`[^`]*`")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
-_FOOTNOTE = re.compile(r"(?<=\S)\[\^[^\]\s]+\](?!:)")
-_HTML = re.compile(
-    r"</?(?:a|b|br|code|div|em|i|img|kbd|mark|p|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>", re.I
+_FOOTNOTE = re.compile(r"(?<=\S)\[\^[^\[\]\s]+\](?!:)")
+_HTML = re.compile(rf"</?(?:{_INLINE}|div|img|p)(?:\s[^<>]*)?/?>", re.I)
+# A star between blanks is a sign, and ``__init__`` a name. Runs are entered at their first mark only: a long one costs no more.
+_EMPHASIS = re.compile(
+    r"(?P<name>(?<!\w)__[a-z\d]+(?:_[a-z\d]+)*__(?!\w))"
+    r"|(?<=[^\s*])\*+|(?<!\*)\*+(?=[^\s*])|(?<!\w)_+|(?<!_)_+(?!\w)"
 )
-_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
 
 # A full stop ends no sentence behind these, nor where a small letter follows.
 _END = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\bca)[.!?…]+"
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\bca)(?<![.!?…])[.!?…]+"
     r"[\"'\u201d\u2019)\]*_`]*\s+(?=[^a-z\s])|[\u3002\uff01\uff1f]+[\u201d\u300d\u300f\uff09]*\s*"
 )
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u3000-\u303f]")
@@ -48,7 +57,7 @@ def paragraphs(text: str, fence: str = "", *, quotes: bool = True) -> Iterator[s
     are set off with ``>``.
     """
     unit: list[str] = []
-    labelled = in_list = False
+    labelled = in_list = table = False
     until = ""  # what ends the comment or tag that is passed over
     for raw in text.split("\n"):
         if fence:
@@ -61,8 +70,14 @@ def paragraphs(text: str, fence: str = "", *, quotes: bool = True) -> Iterator[s
         opening = _FENCE.match(raw)
         quote = _QUOTE.match(raw)
         line = (raw[quote.end() :] if quotes else "") if quote else raw
-        if opening or _is_passed_over(line):
-            if not (unit and len(unit) == 1 and _RULE.match(line) and "*" not in line):
+        item, label = _ITEM.match(line), _LABEL.match(line)
+        row = _is_row(line) and (not unit or bool(item or label))
+        if _is_under_a_header(line):
+            table, unit = True, unit[:-1]
+        table = table and not opening and bool(line.strip())
+        script = not unit and _SCRIPT.match(line[:_HEAD])
+        if opening or table or row or script or _is_passed_over(line):
+            if not (unit and len(unit) == 1 and _RULE.match(line[:_HEAD]) and "*" not in line):
                 yield from _joined(unit)  # else it was a heading, underlined by this line
             unit, fence = [], opening["fence"] if opening else ""
             if not opening:
@@ -72,7 +87,6 @@ def paragraphs(text: str, fence: str = "", *, quotes: bool = True) -> Iterator[s
             continue
         if not unit and not in_list and _INDENTED.match(line):
             continue  # indented code
-        item, label = _ITEM.match(line), _LABEL.match(line)
         if item or (label and (labelled or label["bold"])):
             yield from _joined(unit)
             unit = []
@@ -117,20 +131,37 @@ def plain(text: str) -> str:
 
 def _unmarked(text: str) -> str:
     text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
-    return _EMPHASIS.sub("", _HTML.sub("", _FOOTNOTE.sub("", text))).strip()
+    return _EMPHASIS.sub(r"\g<name>", _HTML.sub("", _FOOTNOTE.sub("", text))).strip()
 
 
 def _is_passed_over(line: str) -> bool:
     """Whether ``line`` is blank, or no prose by its first characters."""
+    line = line[:_HEAD]
     return (
         not line.strip()
         or bool(_HEADING.match(line))
         or bool(_RULE.match(line))
-        or bool(_TABLE.match(line))
+        or line.lstrip().startswith("|")
         or bool(_TAG.match(line))
-        or bool(_SCRIPT.match(line))
         or bool(_DEFINITION.match(line))
         or line.lstrip().startswith("<!--")
+    )
+
+
+def _is_row(line: str) -> bool:
+    """Whether ``line`` looks like a table's row without outer bars, or names set side by side, unless it ends as a sentence."""
+    if line.rstrip(" \t\"'\u201d\u2019)]*_`")[-1:] in tuple(".!?…。！？"):
+        return False
+    return _CODE.sub("", line[:_HEAD]).count(" | ") >= 2
+
+
+def _is_under_a_header(line: str) -> bool:
+    """Whether ``line`` (``--- | ---``) makes the one before it the header of a table without outer bars, down to a blank line."""
+    bare = line.strip()
+    return (
+        bare[:1] in ("-", ":")
+        and "-|" in bare.replace(" ", "").replace(":", "")
+        and not bare.strip(" \t|:-")
     )
 
 

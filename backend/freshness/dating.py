@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from backend.errors import CvError
 from backend.freshness.index import Index
 from backend.schemas.document import Document, DocumentDate
 from backend.tree.gitdates import git_dates
@@ -12,13 +13,16 @@ from backend.tree.repos import Repo, head_commit, innermost_repo
 
 
 class Dating:
-    """Dates of documents in one tree. Git is asked once for each repo and commit; the index keeps what it said."""
+    """Dates of documents in one tree. Git is asked once for each repo and commit; the index keeps what it said. Where git fails
+    it keeps what git said before, ``failed`` has the reason by repo, and the next sync asks again.
+    """
 
     def __init__(self, root: Path, repos: dict[str, Repo], index: Index) -> None:
         self._root = root
         self._repos = repos
         self._index = index
         self._current: set[str] = set()
+        self.failed: dict[str, str] = {}
 
     def of(self, path: str, document: Document, ingested_at: int) -> DocumentDate:
         """The date of ``document``. Git's day is in UTC, so that it is the same on every machine."""
@@ -83,7 +87,12 @@ class Dating:
         head = head_commit(self._root / repo)
         if head == self._known_head(repo):
             return
-        rows = [(repo, path, date.best) for path, date in git_dates(self._root / repo).items()]
+        try:
+            dates = git_dates(self._root / repo)
+        except CvError as error:
+            self.failed[repo] = str(error)
+            return
+        rows = [(repo, path, date.best) for path, date in dates.items()]
         self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
         self._index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", rows)
         self._index.db.execute("INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, head))

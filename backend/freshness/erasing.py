@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from backend.freshness.records import StoreError
@@ -17,28 +17,40 @@ _DELETE = 3  # as Chroma's log names the operation
 _FORGET_NAMES = f"""
 UPDATE embeddings_queue SET id = '' WHERE operation = {_DELETE} AND seq_id <= (
     SELECT min(max_seq_id.seq_id) FROM max_seq_id JOIN segments ON segments.id = segment_id
-    WHERE topic LIKE '%' || segments.collection
+    WHERE topic LIKE '%' || segments.collection HAVING count(*) = 2
 )"""
-"""The newest record of a collection stays in Chroma's log: of a deletion that has been done, what was deleted."""
+"""The newest record of a collection stays in Chroma's log: of a deletion that both its segments have done, what was deleted."""
+
+_SECURE_DELETE = (
+    "INSERT OR REPLACE INTO embedding_fulltext_search_config (k, v) VALUES ('secure-delete', 1)",
+    "INSERT INTO embedding_fulltext_search (embedding_fulltext_search, rank) VALUES ('secure-delete', 1)",
+)
+"""Into the option's table, since Python's own SQLite may be too old to know the option (3.42; Chroma brings a newer one); by the
+command, since Apple's lets nobody write that table."""
 
 
-def keep_no_deleted_words(folder: Path) -> None:
-    """From the next opening on, have Chroma's full-text index let go of the words of what is deleted. Raises ``StoreError``.
+def let_go_of_words(folder: Path) -> None:
+    """From the next opening on, have Chroma's full-text index let go of the words of what is deleted, where that can be had.
 
     Without this FTS5 only notes which rows are gone, and their trigrams stay, with their places, until it happens to merge them
     (SQLite's documentation of FTS5, section 6.10, ``secure-delete``). What was replaced before is not found any more: so it has
-    to be set when a folder has been filled for the first time. Set in its table, since Python's own SQLite may be too old to
-    know the option (3.42); Chroma brings a newer one.
+    to be set when a folder has been filled for the first time.
     """
-    database = folder / "chroma.sqlite3"
-    query = (
-        "INSERT OR IGNORE INTO embedding_fulltext_search_config (k, v) VALUES ('secure-delete', 1)"
-    )
+    for way in _SECURE_DELETE:
+        if lets_go_of_words(folder):
+            return
+        with suppress(sqlite3.Error), closing(sqlite3.connect(folder / "chroma.sqlite3")) as db, db:
+            db.execute(way)
+
+
+def lets_go_of_words(folder: Path) -> bool:
+    """Whether ``let_go_of_words`` has had its way: else a folder from which text is to go has to be filled anew."""
+    query = "SELECT v FROM embedding_fulltext_search_config WHERE k = 'secure-delete'"
     try:
-        with closing(sqlite3.connect(database)) as db, db:
-            db.execute(query)
-    except sqlite3.Error as error:
-        raise StoreError(f"{database}: deleted words would stay in it ({error})") from error
+        with closing(sqlite3.connect(folder / "chroma.sqlite3")) as db:
+            return bool(db.execute(query).fetchone() == (1,))
+    except sqlite3.Error:
+        return False
 
 
 def blank_unused_places(folder: Path) -> None:
@@ -82,9 +94,9 @@ def erase_free_pages(folder: Path) -> None:
     fresh.unlink(missing_ok=True)
     try:
         with closing(sqlite3.connect(database)) as db:
+            with db:
+                db.execute(_FORGET_NAMES)
             db.execute("VACUUM INTO ?", (str(fresh),))
-        with closing(sqlite3.connect(fresh)) as db, db:
-            db.execute(_FORGET_NAMES)
         with fresh.open("rb") as file:
             os.fsync(file.fileno())
         fresh.replace(database)

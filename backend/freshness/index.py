@@ -94,7 +94,7 @@ class Index(Database):
     def __init__(self, connection: sqlite3.Connection, *, writes: bool, replaced: str = "") -> None:
         super().__init__(connection)
         self._writes = writes
-        self._asked = False
+        self._checkpointed = False
         self.replaced = replaced
 
     @classmethod
@@ -136,16 +136,18 @@ class Index(Database):
         return None
 
     def close(self) -> None:
-        """Let go of the file; after writing, with a checkpoint."""
-        if self._writes and not self._asked:
-            self.checkpoint()
-        self.db.close()
+        """Let go of the file; after writing, with a checkpoint where there was none."""
+        try:
+            if self._writes and not self._checkpointed:
+                self.checkpoint()
+        finally:
+            self.db.close()
 
     def checkpoint(self) -> bool:
         """Bring what was written into the file itself, so that nothing that was replaced stays there or in the write-ahead log.
         False where a reader that does not go away keeps that from being done.
         """
-        self._asked = True  # it waits for readers, once
+        self._checkpointed = True  # it waits for readers, once
         busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 

@@ -72,6 +72,7 @@ class Intake:
         tree: Tree,
         index: Index,
         embedder: Callable[[], Embedder],
+        dating: Dating,
         *,
         known: dict[str, Known],
         now: datetime,
@@ -84,7 +85,7 @@ class Intake:
         self.now = now
         self.entered = entered or {}
         self.known = known
-        self.dating = Dating(root, tree.repos, index)
+        self.dating = dating
         self.outcome = Outcome.empty()
         self.identities: dict[str, str] = {}
         self.todo: deque[FoundFile] = deque()

@@ -5,16 +5,17 @@ Here for the Chroma in the tree's own folder; ``telling`` does it for a team's s
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from backend.freshness.erasing import lets_go_of_words
 from backend.freshness.index import Index
 from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.records import LocalStore, StoreError
-from backend.freshness.store import discard, writing
+from backend.freshness.store import alone, empty, opening
 from backend.freshness.telling import tell
 from backend.freshness.tie import in_line, names, new_token, tie
 from backend.schemas.config import Config
@@ -68,22 +69,25 @@ def mirror(
 
 
 def _update(root: Path, config: Config, index: Index, progress: Progress) -> None:
-    erase = index.fact("erase") != ""
+    folder, erase = chroma_path(root), index.fact("erase") != ""
+    if erase and not lets_go_of_words(folder):
+        raise StoreError("its full-text index keeps the words of deleted text")
     filling = _Filling(index, progress)
-    # Here as below: one collection after the other, each in an opening of its own, since Chroma keeps the vectors of all that it
-    # has touched in memory.
-    for role in ROLES:
-        with writing(root, config, erase=erase and role == ROLES[-1]) as store:
-            if ids := index.notes.to_drop(role):
-                store.delete(role, ids)
-                with index.transaction():
-                    index.notes.dropped(ids)
-            filling.fill(store, role)
-            if store.count(role) != index.chunk_count(role):
-                raise StoreError("it did not hold what it should")
-            store.settle([role])
+    with alone(root):
+        # Here as below: one collection after the other, each in an opening of its own, since Chroma keeps the vectors of all that
+        # it has touched in memory.
+        for role in ROLES:
+            with opening(folder, config, erase=erase and role == ROLES[-1]) as store:
+                if ids := index.notes.to_drop(role):
+                    store.delete(role, ids)
+                    with index.transaction():
+                        index.notes.dropped(ids)
+                filling.fill(store, role)
+                if store.count(role) != index.chunk_count(role):
+                    raise StoreError("it did not hold what it should")
+                store.settle([role])
     index.set_fact("erase", "")
-    tie(chroma_path(root), index.fact("chroma"))
+    tie(folder, index.fact("chroma"))
 
 
 def mirror_beside(root: Path, config: Config, index: Index, progress: Progress) -> None:
@@ -97,23 +101,21 @@ def _rebuild(
     with index.transaction():
         index.notes.everything()
         index.set_fact("chroma", "")
-    # From nothing: of a collection that is only dropped, Chroma keeps rows and words.
-    if beside:
-        shutil.rmtree(new_chroma_path(root), ignore_errors=True)
-    else:
-        discard(root)
+    folder = new_chroma_path(root) if beside else chroma_path(root)
     filling = _Filling(index, progress)
-    for role in ROLES:
-        with writing(root, config, erase=False, beside=beside) as store:
-            store.add(role)
-            filling.fill(store, role)
-            store.be_steady([role])
-        with writing(root, config, erase=role == ROLES[-1], beside=beside) as store:
-            store.purge([role])
-            store.settle([role])
+    with nullcontext() if beside else alone(root):
+        empty(folder)  # of a collection that is only dropped, Chroma keeps rows and words
+        for role in ROLES:
+            with opening(folder, config, erase=False) as store:
+                store.add(role)
+                filling.fill(store, role)
+                store.be_steady([role])
+            with opening(folder, config, erase=role == ROLES[-1]) as store:
+                store.purge([role])
+                store.settle([role])
     index.set_fact("erase", "")
     token = new_token()
-    tie(new_chroma_path(root) if beside else chroma_path(root), token)
+    tie(folder, token)
     index.set_fact("names", names(config, ROLES))
     index.set_fact("chroma", token)
 

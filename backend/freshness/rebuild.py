@@ -46,6 +46,10 @@ def begin(root: Path, roles: tuple[str, ...]) -> Entered:
             if set(roles) != set(ROLES):
                 with closing(sqlite3.connect(new_index_path(root))) as copy:
                     live.db.backup(copy)
+            else:
+                with Index.for_writing(new_index_path(root)) as index:  # should git fail now
+                    dates = live.db.execute("SELECT repo, path, moment FROM git_date")
+                    index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", dates)
     except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
         clear(root)
         return entered

@@ -147,14 +147,9 @@ class LocalStore(Store):
                 _patiently(collection.upsert, **{part: first[part] for part in parts})
 
     def settle(self, roles: Sequence[str]) -> None:
-        """Leave nothing for readers to write: every collection is counted and searched once. One that was made with another
-        effort of searching is searched with today's as soon as the store is opened again.
-        """
-        effort = {"ef_search": _GRAPH["ef_search"]}
+        """Leave nothing for readers to write: every collection is counted and searched once."""
         for role in roles:
             collection = self._collection(role)
-            if (collection.configuration.get("hnsw") or {}).get("ef_search") != effort["ef_search"]:
-                _patiently(collection.modify, configuration={"hnsw": effort})
             if collection.count():
                 first = collection.get(limit=1, include=["embeddings"])["embeddings"]
                 collection.query(query_embeddings=[first[0]], n_results=1, include=[])

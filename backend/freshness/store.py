@@ -10,20 +10,30 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from backend.errors import CvError
 from backend.freshness.clients import folder_client
-from backend.freshness.erasing import blank_unused_places, erase_free_pages, keep_no_deleted_words
-from backend.freshness.places import chroma_path, new_chroma_path
+from backend.freshness.erasing import blank_unused_places, erase_free_pages, let_go_of_words
+from backend.freshness.places import chroma_path
 from backend.freshness.records import LocalStore, Store, StoreError
 from backend.freshness.remote import connected
 from backend.schemas.config import Config
 from backend.tree.lock import exclusive, shared
 from backend.tree.root import KIT_FOLDER
 
-__all__ = ["LocalStore", "Store", "StoreError", "alone", "discard", "reading", "writing"]
+__all__ = [
+    "LocalStore",
+    "Store",
+    "StoreError",
+    "alone",
+    "discard",
+    "empty",
+    "opening",
+    "reading",
+    "writing",
+]
 
 _READER_WAITS = 2.0
 _WRITER_WAITS = 60.0
@@ -51,20 +61,24 @@ def reading(
 
 @contextmanager
 def writing(
-    root: Path, config: Config, *, erase: bool, beside: bool = False, kit: str = KIT_FOLDER
+    root: Path, config: Config, *, erase: bool, kit: str = KIT_FOLDER
 ) -> Iterator[LocalStore]:
-    """Chroma in its folder for the one writer, alone. ``erase``: text that the block deletes is overwritten on disk as well;
-    ``beside``: the folder that a rebuild fills, which nobody reads, so that the one in use goes on answering; ``kit`` as for
-    ``reading``.
+    """Chroma in its folder for the one writer, alone; ``erase`` as for ``opening``, ``kit`` as for ``reading``."""
+    with alone(root, kit=kit), opening(chroma_path(root, kit), config, erase=erase) as store:
+        yield store
+
+
+@contextmanager
+def opening(folder: Path, config: Config, *, erase: bool) -> Iterator[LocalStore]:
+    """Chroma in a folder where nobody else is: the caller holds it ``alone``, or nobody reads it yet. ``erase``: text that has
+    been deleted from it, in this block or before, is overwritten on disk as well.
     """
-    folder = new_chroma_path(root) if beside else chroma_path(root, kit)
-    with nullcontext() if beside else alone(root, kit=kit):
-        with _open(folder, config) as store:
-            yield store
-        blank_unused_places(folder)
-        keep_no_deleted_words(folder)
-        if erase:
-            erase_free_pages(folder)
+    with _open(folder, config) as store:
+        yield store
+    blank_unused_places(folder)
+    let_go_of_words(folder)
+    if erase:
+        erase_free_pages(folder)
 
 
 def alone(root: Path, *, kit: str = KIT_FOLDER) -> AbstractContextManager[None]:
@@ -75,9 +89,16 @@ def alone(root: Path, *, kit: str = KIT_FOLDER) -> AbstractContextManager[None]:
 
 
 def discard(root: Path, *, kit: str = KIT_FOLDER) -> None:
-    """Delete the whole store: one that is damaged cannot even be opened. The index makes it anew."""
+    """Delete the whole store: one that is damaged cannot even be opened. The index makes it anew. Raises as ``empty`` does."""
     with alone(root, kit=kit):
-        shutil.rmtree(chroma_path(root, kit), ignore_errors=True)
+        empty(chroma_path(root, kit))
+
+
+def empty(folder: Path) -> None:
+    """Delete a folder of Chroma's. Raises ``StoreError`` where something of it stays: it must not be filled over."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        raise StoreError(f"{folder} could not be deleted: is it open in another program?")
 
 
 @contextmanager

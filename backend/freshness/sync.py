@@ -117,7 +117,7 @@ def sync(
                 whole = _Run(root, config, index, tree, now, options, progress, deadline)
                 report = whole.report(started, notes, entered)
                 heads = whole.at_rest(report)
-                if not index.checkpoint():
+                if not index.checkpoint() and whole.erases:
                     report, heads = replace(report, notes=(*report.notes, _NOT_ERASED)), None
                 return report, whole.renewing(), heads
 
@@ -219,6 +219,7 @@ class _Run:
         self.now, self.options, self.progress, self.deadline = now, options, progress, deadline
         self.notes: list[str] = []
         self.stopped = False
+        self.erases = False
         self.dating = Dating(root, tree.repos, index)
         self._embedder: Embedder | None = None
 
@@ -240,9 +241,15 @@ class _Run:
         return self.index.fact("new embedder") != ""
 
     def report(self, started: float, notes: list[str], entered: rebuild.Entered) -> SyncReport:
-        renewal.follow(self.index, self.config, self.root)
+        try:
+            renewal.follow(self.index, self.config, self.root)
+        except CvError as error:
+            self.notes.append(
+                f"{error}; the vectors that are there serve on ('cv config unset embedding.name' takes the choice back)"
+            )
         served = serving(self.config, self.index.fact("embedder"), self.root)
         roles = self.read_in(entered)
+        self.erases = self.index.fact("erase") != ""
         self._embedder = None
         words.forget()
         give_back()  # all this memory, before Chroma takes some
@@ -269,8 +276,15 @@ class _Run:
             roles=roles,
             seconds=round(time.monotonic() - started, 3),
             embedder=self.index.fact("embedder"),
-            notes=(*notes, *self.notes),
+            notes=(*notes, *self.notes, *self.undated()),
         )
+
+    def undated(self) -> list[str]:
+        """A note for each repo whose git could not be asked for dates."""
+        return [
+            f"{repo or 'the senior root'}: {reason}; its documents without a date of their own keep the one they had"
+            for repo, reason in sorted(self.dating.failed.items())
+        ]
 
     def read_in(self, entered: rebuild.Entered) -> dict[str, RoleReport]:
         """Bring the index in line with the disk, and report of it by role."""
@@ -307,6 +321,7 @@ class _Run:
             self.tree,
             self.index,
             self.embedder,
+            self.dating,
             known=changes.known,
             now=self.now,
             entered=entered,

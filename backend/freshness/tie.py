@@ -17,7 +17,7 @@ _MAGIC = b"SQLite format 3\0"
 
 
 LAYOUT = "2"
-"""Folders that were filled in another way than today's are made anew: those without it keep words of deleted text."""
+"""How a folder is filled; one that was filled in another way is made anew. Before 2 the words of deleted text stayed."""
 
 
 def new_token() -> str:

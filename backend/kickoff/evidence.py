@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from backend.freshness.words import surfaces
 from backend.kickoff.lexical import Query, Views, rare, telling
 from backend.kickoff.typed import typed
 from backend.schemas.kickoff import Evidence
+from backend.tree.listing import listed
 
 _COVERS, _COVERS_LITTLE = 0.55, 0.34
 """Shares of the task's words (by rarity) in the best document. On two trees the 12 tasks that nothing is about stay below the
@@ -102,12 +102,6 @@ def _words(coverage: float, asked: str) -> str:
     return f"{percent}% of the {asked}'s words (rare ones count more)"
 
 
-def listed(names: Sequence[str], most: int) -> str:
-    """The first ``most`` of ``names``, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
 def not_among_first(
     query: Query, views: Views, text: str, order: Sequence[int], paths: Sequence[str]
 ) -> list[str]:
@@ -116,12 +110,12 @@ def not_among_first(
     """
     has: npt.NDArray[np.bool_] = np.greater(views.found[:, list(order)], 0)
     lacking = has.any(axis=1) & ~has[:, :_FIRST].any(axis=1)
-    surface = surfaces(text)
+    written = {word: one.written for one in typed(text) for word in one.whole}
     said = []
     for word in np.flatnonzero(telling(query, views, text) & lacking).tolist():
         place = int(has[word].argmax())
         said.append(
-            f"none of the first {_FIRST} files has '{surface[query.words[word]]}'; "
+            f"none of the first {_FIRST} files has '{written[query.words[word]]}'; "
             f"{paths[order[place]]} has, at place {place + 1}"
         )
     return said

@@ -40,6 +40,17 @@ class StoredText(msgspec.Struct, frozen=True):
     end_line: int
 
 
+_TEXT = (
+    "idx, heading, text, start_line, end_line FROM chunk c JOIN document d ON d.id = c.document "
+    "WHERE d.path = ?"
+)
+
+
+def _stored(index: int, heading: str, text: str, start: int, end: int) -> StoredText:
+    body = text.partition("\n")[2].removeprefix(f"## {heading}\n").strip("\n")
+    return StoredText(index, heading, body, start, end)
+
+
 class _Card(msgspec.Struct):
     """The part of a manifest entry that every document is asked for."""
 
@@ -116,15 +127,18 @@ class Library:
     def chunk(self, row: int, index: int) -> StoredText:
         """One chunk of the document at ``row``; an empty one where the index has changed since it was opened."""
         found = self.index.db.execute(
-            "SELECT idx, heading, text, start_line, end_line FROM chunk c "
-            "JOIN document d ON d.id = c.document WHERE d.path = ? AND idx = ?",
-            (self.paths[row], index),
+            f"SELECT {_TEXT} AND idx = ?", (self.paths[row], index)
         ).fetchone()
-        if found is None:
-            return StoredText(index, "", "", 1, 1)
-        _, heading, text, start, end = found
-        body = text.partition("\n")[2].removeprefix(f"## {heading}\n").strip("\n")
-        return StoredText(index, heading, body, start, end)
+        return _stored(*found) if found else StoredText(index, "", "", 1, 1)
+
+    def section_before(self, row: int, chunk: StoredText) -> list[StoredText]:
+        """The chunks before ``chunk`` of the same section, which is cut in several, in their order."""
+        found = self.index.db.execute(
+            f"SELECT {_TEXT} AND idx < ? AND idx > coalesce((SELECT max(idx) FROM chunk WHERE document = d.id "
+            "AND idx < ? AND heading != ?), -1) ORDER BY idx",
+            (self.paths[row], chunk.index, chunk.index, chunk.heading),
+        )
+        return [_stored(*one) for one in found]
 
     def nearest(self, task: str) -> dict[int, tuple[float, int]]:
         """For each document among the chunks nearest to ``task``: cosine and index of its nearest chunk."""

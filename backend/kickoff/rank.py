@@ -27,7 +27,7 @@ worse for who stands in a wrong repo: there recall@20 of 53 tasks without names 
 A repo that the task names counts like the one at hand."""
 
 NEAR_UNKNOWN = 0.25
-"""Where no repo is at hand: for the repo that most of the best documents come from."""
+"""Where no repo is at hand: for the repo that most of the best documents come from, beside those that the task names."""
 
 NEWS, NEWS_DAYS = 0.2, 14.0
 """For a document as new as the newest one, halved with every so many days."""
@@ -95,13 +95,13 @@ def rank(
     age = _age_in_days(documents.modified_at, now, shown)
     parts["news"] = NEWS * np.exp2(-age / NEWS_DAYS) * speaks
     parts["changelog"] = -CHANGELOG * documents.changelog.astype(np.float64)
-    if repo is not None:
-        nearness = {other: _nearness(other, repo, named) for other in set(documents.repo)}
-        parts["near"] = np.array([nearness[other] for other in documents.repo]) * speaks
     score: Floats = np.where(shown, np.sum(list(parts.values()), axis=0), -np.inf)
+    nearness = {other: _nearness(other, repo, named) for other in set(documents.repo)}
+    near = np.array([nearness[other] for other in documents.repo])
     if repo is None:
-        parts["near"] = NEAR_UNKNOWN * _common_repo(score, documents.repo) * speaks
-        score = score + parts["near"]
+        near = np.maximum(near, NEAR_UNKNOWN * _common_repo(score, documents.repo))
+    parts["near"] = near * speaks
+    score = score + parts["near"]
     parts["linked"], linked_from = _spread(score, links, shown)
     score = score + parts["linked"]
     return [
@@ -134,10 +134,11 @@ def _age_in_days(
     return np.asarray(np.maximum(newest - modified_at, 0) / _SECONDS_A_DAY)
 
 
-def _nearness(repo: str, at_hand: str, named: Sequence[str]) -> float:
-    if repo in (at_hand, *named):
+def _nearness(repo: str, at_hand: str | None, named: Sequence[str]) -> float:
+    homes = named if at_hand is None else (at_hand, *named)
+    if repo in homes:
         return NEAR_SAME
-    if any(home and repo.startswith(home + "/") for home in (at_hand, *named)):
+    if any(home and repo.startswith(home + "/") for home in homes):
         return NEAR_BELOW
     if at_hand and repo and repo.split("/")[0] == at_hand.split("/")[0]:
         return NEAR_AROUND

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from backend.documents.prose import open_fence
 from backend.errors import CvError
 from backend.freshness.words import words
-from backend.kickoff.evidence import listed, weigh
+from backend.kickoff.evidence import weigh
 from backend.kickoff.excerpt import best_sentence, first_paragraph
 from backend.kickoff.flags import Flagger
 from backend.kickoff.handoffs import is_handoff, newest_handoff
@@ -21,6 +21,7 @@ from backend.kickoff.library import Library, StoredText
 from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
 from backend.kickoff.typed import typed
 from backend.schemas.kickoff import Candidate, Evidence, Handoff
+from backend.tree.listing import listed
 from backend.tree.repos import innermost_repo
 
 ALIKE = 0.2
@@ -47,6 +48,7 @@ class Ranking:
         self.library, self.query, self.task = library, query, task
         self.shown = library.shown(as_of, without)
         self.repo = repo_at_hand(library.root, folder, library.repos)
+        self.named = named_repos(task, library.repos)
         self.views: Views = score(library.words, query, self.shown)
         self.nearest = {row: hit for row, hit in library.nearest(task).items() if self.shown[row]}
         self.ranked: list[Ranked] = rank(
@@ -54,7 +56,7 @@ class Ranking:
             {row: cosine for row, (cosine, _) in self.nearest.items()},
             library.documents,
             repo=self.repo,
-            named=named_repos(task, library.repos),
+            named=self.named,
             now=now.timestamp(),
             links=library.links,
             shown=self.shown,
@@ -131,20 +133,10 @@ class Ranking:
 
     def excerpt(self, row: int, chunk: StoredText) -> str:
         """The sentence of ``chunk``, or of how its document begins, that says most of the task."""
-        fence, before = "", self.before(row, chunk)
-        for earlier in before:
+        fence = ""  # of code that goes on from an earlier chunk of the same section
+        for earlier in self.library.section_before(row, chunk):
             fence = open_fence(earlier.body, fence)
         return best_sentence(chunk.body, self.rarity, fence=fence, opening=self.opening(row))
-
-    def before(self, row: int, chunk: StoredText) -> list[StoredText]:
-        """The chunks before ``chunk`` of a section that is cut in several: code may go on from one to the next."""
-        found: list[StoredText] = []
-        for index in range(chunk.index - 1, -1, -1):
-            earlier = self.library.chunk(row, index)
-            if earlier.heading != chunk.heading:
-                break
-            found.insert(0, earlier)
-        return found
 
     def opening(self, row: int) -> str:
         """What a document says first of what it is about: its lede, else a paragraph near its beginning."""
@@ -164,7 +156,7 @@ class Ranking:
             said = one.found(times)
             has = [word for word in (*one.whole, *one.parts) if word in times]
             if said:
-                count = times[has[0]] if said == one.written else max(times[word] for word in has)
+                count = times[has[0]] if one.has_whole(times) else max(times[word] for word in has)
                 found.append((max(self.rarity[word] for word in has), said, count))
         return {said: count for _, said, count in sorted(found, reverse=True)}
 
@@ -180,9 +172,14 @@ class Ranking:
     def _repo_of_most(self) -> str | None:
         """The repo that most of the best documents come from; None where there is but one."""
         repos = self.library.documents.repo
-        best = max(self.ranked, key=lambda ranked: ranked.parts["near"], default=None)
+        others = (ranked for ranked in self.ranked if not self._is_named(repos[ranked.row]))
+        best = max(others, key=lambda ranked: ranked.parts["near"], default=None)
         several = len({repos[ranked.row] for ranked in self.ranked}) > 1
         return repos[best.row] if best is not None and several else None
+
+    def _is_named(self, repo: str) -> bool:
+        """Whether the task names the repo, or one that it lies in."""
+        return any(f"{repo}/".startswith(f"{named}/") for named in self.named)
 
     def why(self, ranked: Ranked, heading: str) -> tuple[str, ...]:
         """The reasons for a document's place, in words."""
@@ -195,18 +192,18 @@ class Ranking:
         if row in self.nearest and self.nearest[row][0] >= ALIKE:
             reasons.append(f"similar in meaning ({self.nearest[row][0]:.2f})")
         if ranked.parts["near"] > NEAR_UNKNOWN / 2:
-            if self.repo is not None:
+            repo = self.library.documents.repo[row]
+            if self._is_named(repo):
+                reasons.append("in a repo that the task names")
+            elif self.repo is not None:
                 reasons.append("in or near the repo at hand")
-            elif self.library.documents.repo[row] == self.repo_of_most:
+            elif repo == self.repo_of_most:
                 reasons.append("from the repo of most matches")
         if ranked.parts["news"] > NEWS / 4:
             reasons.append("recent")
         if ranked.linked_from:
-            origin = self.library.paths[ranked.linked_from[0]]
-            others = (
-                f" and {len(ranked.linked_from) - 1} more" if len(ranked.linked_from) > 1 else ""
-            )
-            reasons.append(f"linked from {origin}{others}")
+            origins = [self.library.paths[origin] for origin in ranked.linked_from]
+            reasons.append(f"linked from {listed(origins, 1)}")
         if ranked.reranker is not None:
             reasons.append(f"reranker: place {ranked.reranker}")
         return tuple(reasons)

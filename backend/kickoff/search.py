@@ -5,21 +5,20 @@ A question is about what is written, wherever and whenever: neither the repo at 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
 from msgspec.structs import replace
 
 from backend.freshness.words import words
-from backend.kickoff.evidence import in_words, listed, weigh
+from backend.kickoff.evidence import in_words, weigh
 from backend.kickoff.excerpt import best_lines
 from backend.kickoff.filters import Card, Filter, described, nothing_has
 from backend.kickoff.flags import Flagger
+from backend.kickoff.hits import Hit, chosen, own_text
 from backend.kickoff.lexical import (
     Floats,
     Query,
@@ -30,13 +29,13 @@ from backend.kickoff.lexical import (
     telling,
     to_one,
 )
-from backend.kickoff.library import Library, StoredText
+from backend.kickoff.library import Library
 from backend.kickoff.opening import NO_DOCUMENTS, opened
 from backend.kickoff.rank import MEANING
 from backend.kickoff.typed import typed
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Passage, Passages
-from backend.schemas.manifest import ManifestEntry
+from backend.tree.listing import listed
 
 SHOWN = 5
 """Passages given when nothing else is asked."""
@@ -54,19 +53,6 @@ of a word that one chunk has with a common one beside it, for 100 (56). Beyond 1
 TELLS = 2.0
 """For a chunk that has the one rare word which weighs as much as all others of the question (``telling``): as much as a chunk can
 have of all the rest. The words of a question in a sentence weigh more alike, so that there this changes nothing."""
-
-A_DOCUMENT = 2
-"""Passages of one document, while others have any: one long document would fill the answer, and the agent reads on in it."""
-
-
-class Hit(Struct, frozen=True):
-    """A chunk with its score: ``row`` of its document, ``index`` in it, ``number`` among all chunks; ``cosine`` if it is near."""
-
-    row: int
-    index: int
-    number: int
-    score: float
-    cosine: float | None
 
 
 def search(
@@ -103,7 +89,7 @@ def search(
         views = score(library.words, query, shown)
         near = library.nearest_chunks(question, shown)
         ranked = rank_chunks(library, query, question, views, near, shown)
-        hits = list(_varied(_with_text(library, ranked), limit))
+        hits = chosen(library, ranked, limit)
         evidence = weigh(
             query,
             views,
@@ -181,52 +167,6 @@ def rank_chunks(
     ]
 
 
-def _with_text(library: Library, hits: list[Hit]) -> Iterator[Hit]:
-    """``hits`` without the chunks that are only a heading. Where one would be its document's first, the best other one stands in
-    its place, else the next in the file; it stays where there is none.
-    """
-    given: set[tuple[int, int]] = set()
-    documents: set[int] = set()
-    for place, hit in enumerate(hits):
-        if (hit.row, hit.index) in given:
-            continue
-        taken = hit
-        if _is_heading(library, hit):
-            if hit.row in documents:
-                continue
-            later = (other for other in hits[place + 1 :] if other.row == hit.row)
-            below = replace(hit, index=hit.index + 1, number=hit.number + 1, cosine=None)
-            taken = next((one for one in (*later, below) if not _is_heading(library, one)), hit)
-        given.add((taken.row, taken.index))
-        documents.add(taken.row)
-        yield taken
-
-
-def _is_heading(library: Library, hit: Hit) -> bool:
-    """Whether a chunk has nothing but headings, or is not there."""
-    text = _own_text(library.chunk(hit.row, hit.index), library.entry(hit.row))
-    return not any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n"))
-
-
-def _own_text(chunk: StoredText, entry: ManifestEntry) -> str:
-    """The lines of a chunk; the first begins with the lede, which stands in the frontmatter and not in these lines."""
-    return chunk.body if chunk.index else chunk.body.removeprefix(entry.lede).strip("\n")
-
-
-def _varied(hits: Iterable[Hit], limit: int) -> Iterator[Hit]:
-    """The first ``limit``, of one document no more than ``A_DOCUMENT`` unless there are too few others."""
-    taken: Counter[int] = Counter()
-    kept: list[Hit] = []
-    more: list[Hit] = []
-    for hit in hits:
-        (kept if taken[hit.row] < A_DOCUMENT else more).append(hit)
-        taken[hit.row] += 1
-        if len(kept) == limit:
-            break
-    yield from kept
-    yield from more[: limit - len(kept)]
-
-
 class _Reasons:
     """Why a passage was chosen, in words."""
 
@@ -257,7 +197,7 @@ def _passage(
     path = library.paths[hit.row]
     entry = library.entry(hit.row)
     chunk = library.chunk(hit.row, hit.index)
-    text = _own_text(chunk, entry) or entry.lede
+    text = own_text(chunk, entry) or entry.lede
     return Passage(
         rank=place,
         source_path=path,

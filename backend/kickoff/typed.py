@@ -18,9 +18,13 @@ class Typed(Struct, frozen=True):
     whole: tuple[str, ...]
     parts: tuple[str, ...]
 
+    def has_whole(self, among: Collection[str]) -> bool:
+        """Whether a text has all of it, whose compared words are ``among``."""
+        return all(word in among for word in self.whole)
+
     def found(self, among: Collection[str]) -> str:
         """How it is said that a text has it, whose compared words are ``among``; empty where the text has nothing of it."""
-        if all(word in among for word in self.whole):
+        if self.has_whole(among):
             return self.written
         return f"{self.written} (in part)" if any(word in among for word in self.parts) else ""
 

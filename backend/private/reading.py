@@ -7,6 +7,7 @@ while Chroma is being written to or has to be made anew, for both.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from math import fsum
 from pathlib import Path
 
 import numpy as np
@@ -189,7 +190,8 @@ def _excerpt(text: str, rarity: dict[str, float]) -> str:
         for line in text.split("\n")
         for at in range(0, len(line) or 1, QUOTED)
     ]
-    weight = [sum(rarity[word] for word in set(words(line)) & rarity.keys()) for line in lines]
+    # Summed exactly: a set has another order in each process, and with it another rounding.
+    weight = [fsum(rarity[word] for word in set(words(line)) & rarity.keys()) for line in lines]
     first = weight.index(max(weight))
     last, size = first, 0
     while last < len(lines) and (last == first or size + len(lines[last]) <= QUOTED):

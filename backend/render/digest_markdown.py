@@ -54,11 +54,12 @@ def _render(digest: Digest, *, left_out: int, command: str) -> str:
     parts = [f"**Catch-up, {digest.since} to {digest.until}.** {message}"]
     if left_out:
         parts.append(
-            f"Left out here to stay short: the {left_out} oldest of {digest.shown_files} files. "
+            f"Of these {digest.shown_files}, the {left_out} oldest are left out here to stay short. "
             f"To see them: {_NARROW}, or --json."
         )
-    if digest.themes and digest.theme is None:
-        parts.append(f"Themes are numbered; this lists one theme's files: {theme_command(command)}")
+    one = theme_command(command)
+    if digest.themes and digest.theme is None and one:
+        parts.append(f"Themes are numbered; this lists one theme's files: {one}")
     # Notes name files, and a file's name is its author's text too.
     notes = [f"Note: {inert(note, 500)}" for note in digest.notes]
     body = [*notes, *([""] if notes else []), *_theme_lines(digest), *_repo_lines(digest)]

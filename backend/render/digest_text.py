@@ -9,6 +9,7 @@ from backend.render.terminal import Style, columns, pad, wrap, wrap_indented
 from backend.schemas.catchup import Digest, DigestFile, DigestTag, Theme
 
 LEDE_LIMIT = 160  # characters
+_COMMAND_LIMIT = 300  # characters: what a person still copies
 _LEDE = 36  # columns: a lede stands beside its path only where that many are left for it
 _BESIDE_LINES = 2  # and where it takes about that many lines; a longer one reads better below
 _REPOS = 5  # of a theme, named
@@ -96,14 +97,16 @@ def _themes(digest: Digest, width: int, style: Style, command: str) -> list[str]
     if rest := len(digest.themes) - len(shown):
         more = f"  … and {counted(rest, 'more theme')}: --max-files {len(digest.themes)} names all"
         lines.append(style.dim(more))
-    if digest.theme is None:
-        lines.append(style.dim(f"Drill into one: {theme_command(command)}"))
+    if digest.theme is None and (one := theme_command(command)):
+        lines.append(style.dim(f"Drill into one: {one}"))
     return lines
 
 
 def theme_command(command: str) -> str:
-    """Return the command that lists the files of theme N of the window that ``command`` asks for."""
-    return f"{single_line(command, 300)} --theme N"
+    """Return the command that lists the files of theme N of the window that ``command`` asks for; empty where ``command`` is too
+    long for a line, or holds what may not be shown: shortened it would not run.
+    """
+    return f"{command} --theme N" if single_line(command, _COMMAND_LIMIT) == command else ""
 
 
 def theme_line(theme: Theme) -> str:

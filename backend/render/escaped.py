@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
+
+import msgspec
 
 # Control characters but tab and line end; marks that turn the direction of writing, zero-width ones, tags; halves of pairs.
 _UNSEEN = re.compile(
@@ -17,6 +20,11 @@ def escaped(text: str) -> str:
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def harmless_json(text: str) -> str:
-    """JSON that says the same without such a character, and without one that could open or close a tag."""
-    return escaped(text).replace("<", "\\u003c")
+def harmless_json(value: Any, *, indent: int = 0) -> str:
+    """A Struct or plain data as JSON without such a character, and without one that could open or close a tag; in one line, or
+    indented by ``indent`` blanks a level.
+    """
+    data = msgspec.json.encode(value)
+    if indent:
+        data = msgspec.json.format(data, indent=indent)
+    return escaped(data.decode()).replace("<", "\\u003c")

@@ -31,6 +31,8 @@ def shown(
 ) -> Iterator[Callable[[str, int, int], None]]:
     """Within the block, what is handed to it is shown on ``stream`` (standard error): a step, how much of it is done, and how
     much there is. A step without an amount is a remark, which is shown at once. ``seconds``: between two looks at how far it is.
+
+    What can't be shown (who read it has gone, the terminal was hung up, its encoding lacks a sign) is not, and the work goes on.
     """
     stream = stream or sys.stderr
     if stream is None:  # a program without standard streams
@@ -40,19 +42,25 @@ def shown(
     seconds = display.seconds if seconds is None else seconds
     over = threading.Event()
 
+    def take(step: str, done: int, total: int) -> None:
+        with suppress(OSError, ValueError):
+            display.take(step, done, total)
+
     def watch() -> None:
         while not over.wait(seconds):
-            display.show()
+            with suppress(OSError, ValueError):
+                display.show()
 
     # In a thread of its own, since a model's batch or Chroma can take a minute in which nothing is handed over.
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield display.take
+        yield take
     finally:
         over.set()
         watcher.join()
-        display.close()
+        with suppress(OSError, ValueError):
+            display.close()
 
 
 def line(step: str, done: int, total: int) -> str:
@@ -81,8 +89,7 @@ class _Lines:
         self.say(line(*self.reached))
 
     def say(self, text: str) -> None:
-        with suppress(OSError, ValueError):  # who read it has gone
-            print(text, file=self.stream, flush=True)
+        print(text, file=self.stream, flush=True)
 
     def close(self) -> None:
         pass
@@ -117,6 +124,8 @@ class _Bar:
             if step not in self.tasks:
                 self.tasks[step] = self.bar.add_task(step, total=total)
             self.bar.update(self.tasks[step], completed=done, total=total)
+        if self.bar is not None:
+            self.bar.refresh()
 
     def close(self) -> None:
         if self.bar is not None:
@@ -139,4 +148,6 @@ def _empty_bar(stream: TextIO) -> Progress:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=Console(file=stream), transient=True)
+    # Refreshed by show() alone: a thread of rich's own would end with a traceback where the terminal is gone.
+    console = Console(file=stream)
+    return Progress(*columns, console=console, transient=True, auto_refresh=False)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.tree.rules import LEFT_OUT, NOT_UNICODE, OPT_IN
+
 _IN_WORDS = {
-    "agent skills": ("file of agent skills", "files of agent skills"),
+    OPT_IN["skills"]: ("file of agent skills", "files of agent skills"),
     "copy": ("copy", "copies"),
     "dangling symlink": ("dangling symlink", "dangling symlinks"),
     "dismissed": ("dismissed folder", "dismissed folders"),
-    "forgotten": ("that was forgotten", "that were forgotten"),
+    "forgotten": ("turn or call that was forgotten", "turns or calls that were forgotten"),
     "hidden file": ("hidden file", "hidden files"),
-    "left out in sources.md": ("file left out in sources.md", "files left out in sources.md"),
+    LEFT_OUT: ("file left out in sources.md", "files left out in sources.md"),
     "line of another type": ("line of another type", "lines of another type"),
     "line too long": ("line that is too long", "lines that are too long"),
     "line unreadable": ("unreadable line", "unreadable lines"),
     "message forgotten": ("message that was forgotten", "messages that were forgotten"),
-    "name is not Unicode": ("name that is not Unicode", "names that are not Unicode"),
+    NOT_UNICODE: ("name that is not Unicode", "names that are not Unicode"),
     "outside the tree, or dismissed": (
         "message from outside the tree or a dismissed folder",
         "messages from outside the tree or a dismissed folder",
@@ -24,7 +26,7 @@ _IN_WORDS = {
     "private": ("private document", "private documents"),
     "README of a changelog": ("README of a changelog", "READMEs of changelogs"),
     "result without its call": ("result without its call", "results without their calls"),
-    "scratch (extra/)": ("scratch file (extra/)", "scratch files (extra/)"),
+    OPT_IN["extra"]: ("scratch file (extra/)", "scratch files (extra/)"),
     "symlink out of the tree": ("symlink out of the tree", "symlinks out of the tree"),
     "symlink to what is indexed in its own place": (
         "symlink to what is indexed in its own place",

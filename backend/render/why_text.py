@@ -12,7 +12,7 @@ _PARTS = {
     "document": "words in the whole of it",
     "card": "words in title, lede, tags, headings, name",
     "meaning": "similar in meaning",
-    "near": "in or near the repo at hand, or of most matches",
+    "near": "in or near the repo at hand, one that the task names, or that of most matches",
     "news": "recent",
     "changelog": "a changelog entry",
     "linked": "linked from good ones",

@@ -25,7 +25,7 @@ propose, then read what was picked. Texts in the answers are quoted from documen
 
 def _answer(found: Struct) -> Answer:
     data = msgspec.to_builtins(found)
-    return Answer((harmless_json(msgspec.json.encode(found).decode()),), data)
+    return Answer((harmless_json(found),), data)
 
 
 def _find(scene: Scene, asked: FindArguments) -> Answer:

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from backend.errors import CvError, UsageError
@@ -67,9 +66,7 @@ def show(session_id: str | None, as_json: bool) -> None:
     state, _ = _open(session_id)
     if as_json:
         plain = {"root": state.root, "kickoff": state.kickoff, "files": state.files}
-        click.echo(
-            harmless_json(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
-        )
+        click.echo(harmless_json(plain, indent=2))
         return
     click.echo(f"kickoff: {_OUTCOMES[state.kickoff]}")
     for path in state.files:

@@ -14,8 +14,9 @@ from backend.freshness.manifest import (
     load_passed_over_stamps,
     load_role_stamps,
 )
-from backend.freshness.places import index_path, load_places, still_hold
+from backend.freshness.places import chroma_path, index_path, load_places, still_hold
 from backend.freshness.snapshot import is_handoff, load_snapshot
+from backend.freshness.tie import token_of
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
@@ -85,6 +86,7 @@ def _compare(root: Path, config: Config, *, now: datetime) -> Look:
         stale=changed > 0
         or walked_long_ago
         or not still_hold(root, config, places)
+        or (config.chroma.mode == "persistent" and token_of(chroma_path(root)) == "none")
         or _lacks_vectors(root, config),
     )
 

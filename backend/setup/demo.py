@@ -85,7 +85,11 @@ def check_place(folder: Path, named: str) -> None:
         raise UsageError(
             f"{named}: {within} is a documents folder, where nothing of ours is ever written. Name another folder with --keep DIR"
         )
-    there = next(place for place in (folder, *folder.parents) if place.is_dir())
+    there = next((place for place in (folder, *folder.parents) if place.is_dir()), None)
+    if there is None:
+        raise UsageError(
+            f"{named}: {folder} lies on a drive that is not there; name another folder with --keep DIR"
+        )
     outer = find_root(there)
     if outer is not None:
         raise UsageError(

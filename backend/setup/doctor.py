@@ -17,7 +17,7 @@ from backend.freshness.store import discard
 from backend.freshness.sync import Options, Progress, sync
 from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Diagnosis, Finding
-from backend.setup.checks import documents, hooks, machine, reranker, store, tree
+from backend.setup.checks import documents, hooks, machine, reranker, roots, store, tree
 from backend.setup.checks.levels import warning
 from backend.setup.init import (
     remember_launcher,
@@ -44,7 +44,7 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
         machine.check_packages,
         machine.check_home,
         machine.check_old_environments,
-        machine.check_roots,
+        roots.check_roots,
         machine.check_defects,
         lambda: machine.check_model(embedding),
     )
@@ -67,11 +67,12 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
 
 def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
     of_store: list[Check] = [
+        lambda: store.check_writable(root),
         lambda: store.check_index(root),
         lambda: store.check_manifests(root),
     ]
     if embedder:  # without one Chroma can't be opened, and it is not Chroma's fault
-        of_store.insert(1, lambda: store.check_chroma(root))
+        of_store.insert(2, lambda: store.check_chroma(root))
     if tree.readable(root) is None:
         of_store.append(lambda: _freshness(root, config))
     found = _all(*of_store)

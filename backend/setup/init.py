@@ -13,10 +13,10 @@ from backend.errors import CvError, UsageError
 from backend.setup.propose import Survey
 from backend.setup.settings import add_hook, check_settings, settings_path
 from backend.tree.config import change_config, config_path, create_config, load_config, moved_from
-from backend.tree.extras import quoted
 from backend.tree.files import write_if_changed
 from backend.tree.found import documents_folder
 from backend.tree.home import cv_home, register_root
+from backend.tree.quoting import quoted
 from backend.tree.root import KIT_FOLDER, find_root, home_folder, require_plain_kit
 from backend.tree.sources import load_sources
 
@@ -99,7 +99,7 @@ def check_inner(survey: Survey) -> None:
         named = ", ".join(map(str, survey.inner))
         raise UsageError(
             f"{survey.root} has a senior root below it ({named}), and a document belongs to one only. Take that one out "
-            f"first (cv init --remove --senior-root {survey.inner[0]}), or go on with it as it is"
+            f"first (cv init --remove --senior-root {quoted(survey.inner[0])}), or go on with it as it is"
         )
 
 
@@ -108,7 +108,7 @@ def check_found(survey: Survey) -> None:
     if not survey.repos and not survey.set_up:
         raise UsageError(
             f"{survey.root} holds no context-v or changelog folder with documents, so nothing was written. Run it where they "
-            f"are, or name the folder if this is the one: cv init --senior-root {quoted(str(survey.root))} --yes"
+            f"are, or name the folder if this is the one: cv init --senior-root {quoted(survey.root)} --yes"
         )
 
 

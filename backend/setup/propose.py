@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from backend.render.counts import counted
-from backend.render.inert import single_line
+from backend.render.inert import inert
 from backend.render.skipped import skipped_text
 from backend.schemas.config import Config
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE, ROLES
@@ -98,8 +98,7 @@ def survey_text(survey: Survey) -> str:
         lines.append("  no context-v or changelog folder was found: is this the right folder?")
         return "\n".join(lines)
     most = [
-        f"{single_line(slug, 120)} {count}"
-        for slug, count in list(survey.repos.items())[:_REPOS_SHOWN]
+        f"{inert(slug, 120)} {count}" for slug, count in list(survey.repos.items())[:_REPOS_SHOWN]
     ]
     rest = len(survey.repos) - _REPOS_SHOWN
     more = f" and {rest} more" if rest > 0 else ""

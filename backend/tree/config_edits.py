@@ -82,8 +82,6 @@ def _check_key(key: str) -> None:
 
 def unknown_keys(root: Path) -> list[str]:
     """Dotted keys in the file that we don't know (they are kept as they are), with the nearest known one as a hint."""
-    import difflib  # not at the top: every 'cv status' comes by here
-
     groups = {key.split(".")[0] for key in KEYS}
     open_groups = {key for key, entry in KEYS.items() if entry.holds_anything}
     found = []
@@ -92,9 +90,15 @@ def unknown_keys(root: Path) -> list[str]:
             continue
         if key in groups:  # a whole group that is empty
             continue
-        near = difflib.get_close_matches(key, [*KEYS, *groups], n=1, cutoff=_SLIP)
-        found.append(f"{key} (did you mean {near[0]}?)" if near else key)
+        near = _nearest(key, [*KEYS, *groups])
+        found.append(f"{key} (did you mean {near}?)" if near else key)
     return found
+
+
+def _nearest(key: str, known: list[str]) -> str:
+    import difflib  # not at the top: few files hold an unknown key
+
+    return next(iter(difflib.get_close_matches(key, known, n=1, cutoff=_SLIP)), "")
 
 
 def _leaves(raw: dict[str, Any], prefix: str = "") -> Iterator[str]:

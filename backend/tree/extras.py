@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ from msgspec import Struct
 
 from backend.errors import CvError, UsageError
 from backend.tree.home import cv_home
+from backend.tree.quoting import quoted
 
 
 class Extra(Struct, frozen=True):
@@ -81,11 +81,6 @@ def install(extra: Extra) -> None:
     ]
     if subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode:
         raise CvError(f"{extra.title} could not be installed, for the reason above")
-
-
-def quoted(path: str) -> str:
-    """A path as a word of a command line."""
-    return f'"{path}"' if os.name == "nt" else shlex.quote(path)
 
 
 def _pinned(extra: Extra, launcher: str) -> Path:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from backend.errors import CvError
+
 MASS_EDIT = 20
 """A commit that touches so many documents is a sweep, not news: of 947 real documents, 498 had one as their newest."""
 
 _TIMEOUT = 60.0
-"""Seconds that one ``git log`` may take before the repo counts as having no dates."""
+"""Seconds that one ``git log`` may take."""
 
 
 class GitDate(Struct, frozen=True):
@@ -31,7 +33,7 @@ class GitDate(Struct, frozen=True):
 
 
 def git_dates(repo: Path) -> dict[str, GitDate]:
-    """Dates of every ``*.md`` file in ``repo``'s history, by path relative to ``repo``. Empty where git can't tell."""
+    """Dates of every ``*.md`` file in ``repo``'s history, by path relative to ``repo``. Raises ``CvError`` where git fails."""
     dates: dict[str, GitDate] = {}
     for moment, paths in _commits(repo):
         for path in paths:
@@ -62,8 +64,13 @@ def _commits(repo: Path) -> Iterator[tuple[int, list[str]]]:
             timeout=_TIMEOUT,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return
+    except OSError as error:
+        raise CvError(f"git could not be started ({error.strerror})") from error
+    except subprocess.TimeoutExpired as error:
+        raise CvError(f"git was not done after {_TIMEOUT:.0f} s") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["nothing"]
+        raise CvError(f"git failed and said: {said[0][:300]}")
     for record in done.stdout.decode("utf-8", "replace").split("\x01")[1:]:
         moment, _, names = record.partition("\x00")
         paths = [name for name in names.lstrip("\n").split("\x00") if name]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -191,16 +192,20 @@ class _Walk:
             if reason := folder.switched_off or why_no_document(path, place.role):
                 self.skip(place, reason)
                 continue
-            try:
-                stat = entry.stat()
-            except PermissionError:
-                self.tree.unreadable.append(path)
-                continue
-            except OSError:
-                continue  # gone between listing and stat: as if it had never been there
-            self.tree.files[path] = FoundFile(
-                path, place.role, kind, repo, stat.st_mtime, stat.st_size
-            )
+            if stat := self.stat_of(entry.stat, path):
+                self.tree.files[path] = FoundFile(
+                    path, place.role, kind, repo, stat.st_mtime, stat.st_size
+                )
+
+    def stat_of(self, stat: Callable[[], os.stat_result], path: str) -> os.stat_result | None:
+        """What ``stat`` says of ``path``; None where it may not be asked, or has gone since it was met: as if it never was."""
+        try:
+            return stat()
+        except PermissionError:
+            self.tree.unreadable.append(path)
+        except OSError:
+            pass
+        return None
 
     def followed_links(self) -> Iterator[_Folder]:
         """After the walk proper: follow links to what lies in the tree and was not met on its own path."""
@@ -238,17 +243,19 @@ class _Walk:
                     if reason := folder.switched_off or why_no_document(path, place.role):
                         self.skip(place, reason)
                         continue
-                    stat, repo = os.stat(real), self.tree.slug(path, self.root)
-                    self.tree.files[path] = FoundFile(
-                        path, place.role, kind_of(path, place), repo, stat.st_mtime, stat.st_size
-                    )
+                    if stat := self.stat_of(Path(real).stat, path):
+                        kind, repo = kind_of(path, place), self.tree.slug(path, self.root)
+                        self.tree.files[path] = FoundFile(
+                            path, place.role, kind, repo, stat.st_mtime, stat.st_size
+                        )
 
     def watch_above(self, target: PurePosixPath) -> None:
         """A marker in any folder above what a link leads to opts it out."""
         for folder in (target, *target.parents):
             full = os.path.join(self.top, folder)
             if os.path.isdir(full) and str(folder) not in self.tree.folders:
-                self.tree.folders[str(folder)] = _settled_mtime(full)
+                with suppress(OSError):  # gone meanwhile
+                    self.tree.folders[str(folder)] = _settled_mtime(full)
 
     def out_of_bounds(self, target: PurePosixPath) -> bool:
         """Whether a link's target is, or lies below, what the walk would not enter: hidden, opted out, left out by people."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from backend.setup.demo import run_demo
+from backend.errors import UsageError
+from backend.setup.demo import check_place, run_demo
 
 
 @pytest.mark.parametrize("folder", [".", "ferry/new/folder"])
@@ -30,6 +31,17 @@ def test_into_documents_nothing_is_written(org: Any, cv: Any) -> None:
     assert (done.code, done.out) == (2, "")
     assert "is a documents folder" in done.err
     assert sorted(org.root.rglob("*")) == before
+
+
+def test_on_a_drive_that_is_not_there_it_is_refused() -> None:
+    class Away(type(Path())):  # type: ignore[misc]
+        """A path of a drive of Windows, of which not even the top is there."""
+
+        def is_dir(self) -> bool:
+            return False
+
+    with pytest.raises(UsageError, match="lies on a drive that is not there"):
+        check_place(Away("/demo"), "--keep")
 
 
 @pytest.mark.parametrize(("keep", "goes"), [(True, False), (False, True)])

@@ -244,6 +244,24 @@ def test_a_store_that_cannot_be_written_to_still_answers(
         permit(kit, folders=0o755, files=0o644)
 
 
+@pytest.mark.parametrize("part", ["index.sqlite", "manifests", "chroma"])
+def test_doctor_names_what_a_sync_may_not_write(
+    tree: Any, cv_process: Any, as_nobody: tuple[str, ...], open_folder: Path, part: str
+) -> None:
+    """As after one sync with sudo."""
+    kit = tree.path(".context-vigilance")
+    permit(kit, folders=0o777, files=0o666)
+    (kit / part).chmod(0o555)
+    tree.document("mill/context-v/New.md")
+    try:
+        for options in ((), ("--fix",)):
+            done = cv_process("doctor", *options, prefix=as_nobody)
+            assert done.code == 1, done
+            assert f"{part} may not be written by you (it belongs to " in " ".join(done.out.split())
+    finally:
+        permit(kit, folders=0o755, files=0o644)
+
+
 def test_a_tree_that_cannot_be_read_in_part_keeps_what_is_known_and_says_so(
     tree: Any, cv_process: Any, as_nobody: tuple[str, ...], open_folder: Path
 ) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from backend.tree.home import register_root, registered_roots, standing
+from backend.errors import Busy, CvError
+from backend.tree.home import register_root, registered_roots, standing, unregister_roots
+from backend.tree.lock import exclusive
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -70,6 +76,63 @@ def test_a_list_that_cannot_be_written_breaks_no_command(
     assert (done.code, done.out, done.err) == (0, "on\n", "")
 
 
+@pytest.mark.parametrize("damage", ["damaged", "unreadable"])
+def test_a_list_that_cannot_be_read_is_never_written_over(bare: Any, cv: Any, damage: str) -> None:
+    registry = Path(os.environ["CV_HOME"], "roots.json")
+    if damage == "damaged":
+        registry.write_text('["/somewhere", "/somewhere/el')
+    else:
+        registry.unlink()
+        registry.mkdir()
+    before = registry.read_text() if registry.is_file() else ""
+
+    done = cv("config", "get", "kickoff")
+    assert (done.code, done.out, done.err) == (0, "on\n", "")
+    for write in (lambda: register_root(bare.root), lambda: unregister_roots([bare.root])):
+        with pytest.raises(CvError, match=r"roots\.json"):
+            write()
+    listed = cv("list-roots")
+    assert (listed.code, str(registry) in listed.err) == (1, True), listed
+    assert f"roots: {registry}" in cv("doctor").out
+    cv("init", "--yes", "--no-index", "--senior-root", str(bare.root))
+    assert (registry.read_text() if registry.is_file() else "") == before
+
+
+def test_who_writes_the_list_is_not_written_over(bare: Any, cv: Any) -> None:
+    registry = Path(os.environ["CV_HOME"], "roots.json")
+    registry.unlink()
+    with exclusive(registry.with_suffix(".lock"), seconds=0, busy=""):
+        with pytest.raises(Busy, match=r"roots\.json"):
+            register_root(bare.root)
+        assert cv("config", "get", "kickoff").code == 0
+    assert not registry.exists()
+    assert cv("config", "get", "kickoff").code == 0
+    assert registered_roots() == [bare.root]
+
+
+def test_of_many_at_once_none_takes_out_another(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from backend.errors import Busy; from backend.tree.home import register_root\n"
+        "for n in range(20):\n"
+        "    try: register_root(Path(sys.argv[1], str(n)))\n"
+        "    except Busy: continue\n"
+        "    print(Path(sys.argv[1], str(n)))\n"
+    )
+    ours = [
+        subprocess.Popen(
+            [sys.executable, "-P", "-s", "-c", program, str(tmp_path / name)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in "abc"
+    ]
+    said = [Path(line) for each in ours for line in each.communicate()[0].splitlines()]
+    assert [each.returncode for each in ours] == [0, 0, 0]
+    assert said
+    assert sorted(registered_roots()) == sorted(said)
+
+
 # --- what is gone, and what may come back ----------------------------------------------------------------------------
 
 
@@ -96,6 +159,18 @@ def test_a_place_that_may_be_where_a_disk_belongs_stays_listed(
     assert [standing(root) for root in away] == ["away"] * 3
     assert cv("doctor", "--fix").out.count("is not there now") == 3
     assert registered_roots() == [bare.root, *away]
+
+
+def test_a_home_that_is_locked_is_not_gone(tmp_path: Path) -> None:
+    """What ecryptfs leaves in one: a note, and links to folders elsewhere."""
+    home = tmp_path / "home"
+    (tmp_path / "elsewhere").mkdir()
+    home.mkdir()
+    (home / "README.txt").write_text("to mount it: …")
+    (home / ".Private").symlink_to(tmp_path / "elsewhere")
+    assert [standing(home), standing(home / "work")] == ["away", "away"]
+    (home / "Desktop").mkdir()
+    assert standing(home / "work") == "gone"
 
 
 @pytest.mark.parametrize("disk", ["/media/ada/Disk", "/run/media/ada/Disk", "/Volumes/Disk"])

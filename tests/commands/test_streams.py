@@ -44,6 +44,63 @@ def test_what_is_said_to_a_closed_stream_goes_nowhere(
     assert (doctor.code, doctor.err) == (0, ""), doctor
 
 
+@posix
+def test_a_question_to_a_closed_input_is_asked_of_nobody(org: Any, cv_process: Any) -> None:
+    org.document("mill/context-v/Sacks.md")
+    closed = ("sh", "-c", '"$@" <&-', "sh")
+    done = cv_process("init", "--senior-root", str(org.root), prefix=closed)
+    assert done.code == 2, done
+    assert "there is nobody to ask here; run it again with --yes" in done.err
+
+
+@posix
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_what_we_start_has_its_streams(number: int, tmp_path: Path) -> None:
+    """Git would write what it says into the first file that it opens."""
+    child = f"import os; os.fstat({number}); open({str(tmp_path / 'well')!r}, 'w')"
+    program = (
+        "import subprocess, sys; from backend.__main__ import _fill_closed_streams as fill; fill()\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}])"
+    )
+    subprocess.run(
+        ["sh", "-c", f'"$@" {number}>&-', "sh", *BACKEND[:-2], "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    assert (tmp_path / "well").exists()
+
+
+@posix
+@pytest.mark.parametrize("into", ["a pipe that nobody reads", "a full disk"])
+def test_a_slash_command_ends_well_where_nothing_can_be_written(org: Any, into: str) -> None:
+    if into == "a full disk":
+        if not Path("/dev/full").exists():
+            pytest.skip("no device that is always full")
+        out = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, out = os.pipe()
+        os.close(reader)
+    done = subprocess.run(
+        [*BACKEND, "help", "--inline"],
+        cwd=org.root,
+        # Unbuffered, as an answer that is longer than a buffer is.
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(out)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_slash_command_prints_what_the_streams_encoding_has(tree: Any, cv_process: Any) -> None:
+    tree.document("mill/context-v/Sacks.md", title="Sacks 袋")
+    done = cv_process("find", "--inline", stdin="sacks", PYTHONIOENCODING="ascii")
+    assert (done.code, done.err) == (0, "")
+    assert "Sacks ?" in done.out
+
+
 def test_an_interrupt_while_it_imports_is_one_line(tree: Any, tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
     done = subprocess.run(

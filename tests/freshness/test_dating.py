@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import pytest
 from organisation import prose
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -89,3 +92,36 @@ def test_an_undated_document_outside_git_that_is_edited_is_news(site: Any) -> No
     site.edit("loose/context-v/A.md", "The ", "Now the ")
     site.sync(now=NOW + timedelta(days=100))
     assert dates(site) == {"A.md": ("2026-06-10", "ingest")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script in git's place")
+@pytest.mark.parametrize("again", [{}, {"quick": True}, {"rebuild": True}], ids=str)
+def test_where_git_fails_the_dates_stay_and_it_is_asked_again(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: dict[str, bool]
+) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/Undated.md", day=None)
+    site.commit("ferry", "2025-06-06")
+    site.sync()
+    site.document("ferry/context-v/Fresh.md", day=None)
+    site.commit("ferry", "2025-07-07")
+    path = os.environ["PATH"]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").write_text("#!/bin/sh\necho fatal: dubious ownership >&2\nexit 128\n")
+    (tmp_path / "bin/git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{path}")
+    for _ in range(2):
+        report = site.sync(**again)
+        (note,) = [note for note in report.notes if note.startswith("ferry: git failed")]
+        assert "dubious ownership" in note
+        assert dates(site) == {
+            "Undated.md": ("2025-06-06", "git"),
+            "Fresh.md": ("2026-03-02", "ingest"),
+        }
+    monkeypatch.setenv("PATH", path)
+    assert site.sync(quick=True).notes == ()
+    assert dates(site) == {
+        "Undated.md": ("2025-06-06", "git"),
+        "Fresh.md": ("2025-07-07", "git"),
+    }
+    site.check()

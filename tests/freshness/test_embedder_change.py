@@ -288,6 +288,19 @@ def test_text_that_is_taken_back_while_it_is_embedded_leaves_none(half: Any) -> 
     assert lengths(half) == {26}
 
 
+def test_a_chosen_embedder_that_cannot_be_had_stops_nothing(tree: Any) -> None:
+    """Its package is not there, say: what changes is taken in all the same, and each sync says so."""
+    choose(tree, "openai")
+    tree.document("r0/context-v/specs/New.md", "## Xylophone\n\nIt has bars of wood.")
+    for _ in range(2):
+        report = tree.sync()
+        (note,) = [note for note in report.notes if "serve on" in note]
+        assert "openai" in note
+        assert "cv config unset embedding.name" in note
+    assert "r0/context-v/specs/New.md" in tree.cards()
+    tree.check()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9 on Windows")
 @pytest.mark.parametrize(
     "moment", ["1", "2", "3", "begin_new", "put_new", "take_place", "mirror", "settle"]

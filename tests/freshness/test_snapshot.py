@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ import pytest
 from organisation import MARKER
 
 from backend.freshness.intake import LARGEST_FILE
+from backend.freshness.places import TIE
 from backend.freshness.snapshot import load_snapshot
+from backend.freshness.tie import LAYOUT
+from backend.session.look import look
 from backend.tree.config import load_config
 from backend.tree.config_edits import set_key
 from backend.tree.lock import exclusive
@@ -53,6 +57,26 @@ def test_nothing_changed_is_told_without_the_writers_lock(at_rest: Any) -> None:
         quick = at_rest.sync(quick=True)
 
     assert quick.roles == whole.roles
+
+
+def test_a_store_of_an_older_layout_is_made_anew_by_the_sessions_sync(at_rest: Any) -> None:
+    """Though nothing has changed in the tree: in it, words of deleted text would stay."""
+    now = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+    config = load_config(at_rest.root)
+    assert not look(at_rest.root, config, now=now).stale
+    tie = at_rest.kit / "chroma" / TIE
+    older = tie.read_text().removeprefix(f"{LAYOUT}-")
+    tie.write_text(older)
+    with closing(sqlite3.connect(at_rest.kit / "index.sqlite")) as db, db:
+        token = older.partition("\n")[0]
+        db.execute("UPDATE meta SET value = ? WHERE key = 'chroma'", (token,))
+    found = look(at_rest.root, config, now=now)
+    assert (found.changed, found.stale) == (0, True)
+    report = at_rest.sync(quick=True)
+    assert "the Chroma store was made anew" in report.notes
+    assert sum(role.embedded for role in report.roles.values()) == 0
+    assert not look(at_rest.root, config, now=now).stale
+    at_rest.check()
 
 
 def touch_same_size(site: Any) -> None:

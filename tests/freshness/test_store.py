@@ -34,11 +34,6 @@ def test_an_opening_leaves_no_thread_behind(site: Any) -> None:
     )  # one may still be on its way out; each opening starts six
 
 
-def effort(site: Any) -> int:
-    with reading(site.root, load_config(site.root)) as store:
-        return int(store.to_read(CORPUS_ROLE).configuration["hnsw"]["ef_search"])
-
-
 def test_the_nearest_are_the_nearest(site: Any) -> None:
     """Chroma's graph is searched so thoroughly that its answer is the exact one; with its own settings half would be wrong."""
     random = np.random.default_rng(11)
@@ -53,18 +48,6 @@ def test_the_nearest_are_the_nearest(site: Any) -> None:
             exact = {ids[at] for at in np.argsort(-(vectors @ question))[:100].tolist()}
             found = {each for each, _ in store.query(CORPUS_ROLE, question, 100)}
             assert len(found & exact) >= 99
-
-
-def test_an_older_store_is_searched_as_thoroughly_after_the_next_sync(site: Any) -> None:
-    site.document("web/context-v/specs/Login.md", "## Login\n\nThe form takes a name.")
-    site.sync()
-    thorough = effort(site)
-    with writing(site.root, load_config(site.root), erase=False) as store:
-        store.to_read(CORPUS_ROLE).modify(configuration={"hnsw": {"ef_search": 100}})
-    assert effort(site) == 100
-    site.document("web/context-v/specs/Logout.md", "## Logout\n\nThe form forgets it.")
-    site.sync()
-    assert effort(site) == thorough > 1000
 
 
 def test_both_collections_are_filled_in_one_go_from_none_to_all(site: Any) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.kickoff.excerpt import best_lines, best_sentence
 
+ROOT = Path(__file__).resolve().parents[2]
 RARITY = {"winch": 3.0, "rope": 2.0, "boat": 1.0}
 
 
@@ -97,6 +103,23 @@ def test_where_no_sentence_has_a_word_the_document_s_beginning_stands() -> None:
         best_sentence("A boat is near.", RARITY, opening="It pulls a rope.") == "It pulls a rope."
     )
     assert best_sentence("- src/winch.ts\n", RARITY) == ""
+
+
+def test_of_equals_the_first_is_quoted_in_whatever_order_words_come() -> None:
+    """Sets of words have another order in each process; 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    rarity = {f"gear{n}": 0.1 * (n % 7 + 1) for n in range(30)}
+    lines = [" ".join(f"gear{n}" for n in range(at % 5, 30, 5)) for at in range(40)]
+    code = (
+        "from backend.kickoff.excerpt import best_lines\n"
+        f"lines, rarity = {lines!r}, {rarity!r}\n"
+        "assert best_lines('\\n'.join(lines), rarity, 210).startswith(lines[0])\n"
+    )
+    for seed in range(4):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, encoding="utf-8"
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_short_text_is_quoted_whole() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ from backend.freshness.index import Index
 from backend.freshness.places import index_path
 from backend.kickoff.lexical import Query, score
 from backend.kickoff.library import Library
+from backend.kickoff.ranking import Ranking
 from backend.tree.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 FOREIGN = [
     ("wie lange dürfen Gäste übernachten", "berths/context-v/specs/Liegeplatz-Regeln.md"),
@@ -82,6 +84,25 @@ def test_the_repo_at_hand_comes_first_and_the_others_are_not_lost(small: Any) ->
 def test_a_repo_that_the_task_names_counts_like_the_one_at_hand(harbour: Any) -> None:
     found = harbour.find("what is open in the importer", at="lights").candidates[:3]
     assert any(c.source_path.startswith("ledger/importer/") for c in found)
+
+
+def test_where_no_repo_is_at_hand_one_that_the_task_names_counts(small: Any) -> None:
+    """As at the senior root, where most sessions start."""
+    body = "## Upgrade\n\nThe compiler and the renderer move up by a version."
+    repos = ("alpha", "beta", "gamma")
+    tree = small(
+        {
+            f"{repo}/context-v/specs/Upgrade-{n}.md": f"{body} {repo} {n}"
+            for repo in repos
+            for n in "123"
+        },
+        repos=repos,
+    )
+    for repo in repos:
+        found = tree.find(f"upgrade the compiler in {repo}").candidates
+        assert [candidate.repo for candidate in found[:3]] == [repo] * 3
+        assert "in a repo that the task names" in found[0].why
+        assert len(found) == 9
 
 
 def test_scope_is_a_repo_or_a_folder(harbour: Any) -> None:
@@ -151,6 +172,32 @@ def test_the_excerpt_is_no_code_and_no_metadata(small: Any) -> None:
     (found,) = tree.find("turn the gizmo of the crane").candidates
     assert found.heading == "Turning"
     assert found.excerpt == "How slow loads are put down."
+
+
+@pytest.mark.parametrize("lines", [40, 800])
+def test_an_excerpt_costs_the_same_however_long_its_section_is(small: Any, lines: int) -> None:
+    """Whether a chunk begins in the middle of code is known from the chunks before it, which are read at once."""
+    filler = "\n\n".join(f"The cable is laid in bay {n} and looked at." for n in range(lines))
+    code = "```\nThe gizmo of the crane is code.\n\n" + "cable = bay\n" * 200 + "\n```"
+    tree = small(
+        {
+            "yard/context-v/specs/Gizmo.md": f"## Turning\n\n{filler}\n\n{code}\n\nThe gizmo turns the crane."
+        }
+    )
+    task = "gizmo of the crane"
+    query = Query.of(task)
+    assert query is not None
+    with Index.for_reading(index_path(tree.root)) as index:  # type: ignore[union-attr]
+        library = Library(tree.root, load_config(tree.root), index)
+        ranking = Ranking(library, query, task, folder=tree.root, now=NOW)
+        last = library.chunk(0, library.entry(0).chunks - 1)
+        assert last.index >= lines // 40
+        assert last.heading == "Turning"
+        read: list[str] = []
+        index.db.set_trace_callback(read.append)
+        said = ranking.excerpt(0, last)
+    assert said == "The gizmo turns the crane."
+    assert len(read) <= 6  # the chunks before it, the document's entry, and a few of its beginning
 
 
 def test_words_are_those_that_were_typed(small: Any) -> None:

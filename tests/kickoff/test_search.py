@@ -7,14 +7,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from organisation import KIT
 
 from backend.errors import UsageError
-from backend.kickoff.search import search
+from backend.freshness.index import Index
+from backend.freshness.places import index_path
+from backend.kickoff.hits import chosen
+from backend.kickoff.lexical import Query, score
+from backend.kickoff.library import Library
+from backend.kickoff.search import rank_chunks, search
 from backend.render.passages_markdown import passages_markdown
 from backend.render.passages_text import passages_text
 from backend.schemas.config import Config
+from backend.tree.config import load_config
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -202,6 +209,35 @@ def test_what_no_document_has_is_said_of_those_that_were_searched(harbour: Any) 
     assert note.endswith("in no document with kind=handoffs and repo=berths: beacons")
     nothing = harbour.search("beacons", "status=finished").evidence
     assert nothing.missing_words == ()  # none was searched
+
+
+def test_only_chunks_that_may_be_given_are_read(small: Any) -> None:
+    """Two long documents have hundreds of hits; what is read of them goes by the answer, not by how long they are."""
+    tree = small(
+        {
+            f"yard/context-v/specs/{name}.md": "\n\n".join(
+                f"## Part {n}\n\nThe winch turns {name} {n} times." for n in range(120)
+            )
+            for name in ("Slipway", "Quay")
+        }
+    )
+    query = Query.of("the winch turns")
+    assert query is not None
+    with Index.for_reading(index_path(tree.root)) as index:  # type: ignore[union-attr]
+        library = Library(tree.root, load_config(tree.root), index)
+        shown = np.ones(2, bool)
+        ranked = rank_chunks(
+            library, query, "the winch turns", score(library.words, query, shown), {}, shown
+        )
+        assert len(ranked) == 240
+        read: list[str] = []
+        index.db.set_trace_callback(read.append)
+        given = chosen(library, ranked, 10)
+    assert {hit.row for hit in given} == {0, 1}
+    assert len(given) == 10
+    assert len(read) <= 2 * (
+        10 + 2
+    )  # a chunk and its document's entry, for each that is given and a few beside
 
 
 def test_a_heading_alone_gives_way_to_what_stands_under_it(small: Any) -> None:

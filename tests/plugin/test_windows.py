@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from backend.cli import inline_arguments
-from backend.commands.setup import _quoted
+from backend.commands.inline import inline_arguments
 from backend.session import permission, words
 from backend.session.references import find_references
 from backend.setup.installer import python_in
 from backend.setup.settings import installed
+from backend.tree.quoting import quoted
 from backend.tree.sources import Source, choices
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,8 +112,10 @@ def test_a_folder_with_a_blank_needs_no_quotes() -> None:
 
 
 def test_a_path_to_copy_stands_in_quotes() -> None:
-    assert _quoted(PureWindowsPath(HOME, "work"), windows=True) == f'"{HOME}\\work"'
-    assert _quoted(PureWindowsPath("D:/tree"), windows=True) == r'"D:\tree"'
+    assert quoted(PureWindowsPath(HOME, "work"), windows=True) == f'"{HOME}\\work"'
+    assert quoted(PureWindowsPath("D:/tree"), windows=True) == r'"D:\tree"'
+    assert quoted("it's", windows=True) == '"it\'s"'
+    assert quoted("2w", windows=True) == "2w"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -412,9 +413,22 @@ def test_with_nothing_new_to_read_nothing_is_asked_and_the_usual_sync_runs(
     assert (again.code, again.err) == (0, "")
     assert "Nothing new to read" in again.out
     assert "1 unchanged" in again.out
-    assert "claude-code-sessions" not in again.out
+    assert "claude-code-sessions: 0 indexed, 0 updated, 0 unchanged" in again.out
     one.user("and more")
     assert cv("sync", "--with-sessions").code == 2, "that is asked for"
+
+
+def test_where_nothing_is_new_the_report_is_whole_and_chroma_gets_what_it_lacks(
+    session: Any, cv: Any, tree: Any, documents: Any
+) -> None:
+    zero = counts(cv("sync", "--with-sessions", "--with-traces", "--json"), TRACES)
+    assert (zero["indexed"], zero["chunks"]) == (0, 0)
+    session().user("hello")
+    assert cv("sync", "--with-sessions", "--yes").code == 0
+    shutil.rmtree(tree.root / ".context-vigilance/private/chroma")
+    again = counts(cv("sync", "--with-sessions", "--json"), SESSIONS)
+    assert (again["indexed"], again["chunks"]) == (0, 1)
+    assert len(documents(SESSIONS)) == 1
 
 
 def test_a_dry_run_reads_nothing(session: Any, cv: Any, tree: Any, holding: Any) -> None:

@@ -31,7 +31,7 @@ def test_it_stays_within_the_bound_and_names_what_it_left_out(
     text = digest_markdown(digest, max_chars=max_chars)
     assert len(text) <= max_chars
     shown = text.count("    - ")
-    assert f"the {5000 - shown} oldest of 5000 files" in text
+    assert f"Of these 5000, the {5000 - shown} oldest are left out here" in text
     assert "--scope <repo>" in text
     # One more file would not have fitted: the room is used.
     assert len(text) > max_chars - 250

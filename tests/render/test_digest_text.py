@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
+from backend.render.digest_markdown import digest_markdown
 from backend.render.digest_text import digest_text
 from backend.schemas.catchup import Digest, DigestFile, Theme
 
@@ -82,6 +83,18 @@ def test_themes_leave_room_for_the_files(
     more = f"  … and {themes - named} more themes: --max-files {themes} names all\n"
     assert (more in text) == (named < themes)
     assert "Drill into one: cv catch-up --window 1y --theme N\n" in text
+
+
+@pytest.mark.parametrize("scope", ["s" * 400, "two  blanks", "a\u202eb"])
+def test_no_command_is_shown_that_would_not_run(digest: Digest, scope: str) -> None:
+    theme = Theme(number=1, name="Frost", count=2, repos={"orchard": 2}, files=())
+    whole = replace(digest, themes=(theme,))
+    command = f"cv catch-up --scope '{scope}'"
+    for text in (digest_text(whole, command=command), digest_markdown(whole, command=command)):
+        assert "--theme N" not in text
+        assert "--scope" not in text
+    for text in (digest_text(whole), digest_markdown(whole)):
+        assert "cv catch-up --theme N" in text
 
 
 def test_themes_come_first(digest: Digest, snapshot: SnapshotAssertion) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import threading
+from typing import Any
 
 import pytest
 
@@ -90,13 +92,27 @@ def test_a_remark_beside_a_bar() -> None:
     assert "the index was [damaged]" in stream.getvalue()
 
 
-def test_a_reader_that_has_gone_does_no_harm() -> None:
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.EIO, "hung up"), UnicodeEncodeError("cp1252", "…", 0, 1, "no such sign")],
+)
+def test_what_cannot_be_shown_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, error: Exception
+) -> None:
     class Gone(Stream):
         def write(self, text: str) -> int:
             self.came.set()
-            raise BrokenPipeError
+            raise error
 
-    stream = Gone("")
+    ends: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", ends.append)
+    stream = Gone("", terminal=terminal)
     with shown(stream, seconds=0.001) as progress:
+        progress("the index was damaged", 0, 0)
+        stream.came.clear()
         progress("reading", 1, 2)
         assert stream.came.wait(30)
+        progress("and again", 0, 0)
+        result = "done"
+    assert (result, ends) == ("done", [])

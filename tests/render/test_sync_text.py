@@ -22,6 +22,7 @@ def test_what_was_left_out_is_counted_by_what_it_is() -> None:
     assert skipped_text({"copy": 1, "dismissed": 1, "unpublished": 1}) == (
         "1 copy, 1 dismissed folder, 1 unpublished entry"
     )
+    assert skipped_text({"forgotten": 3}) == "3 turns or calls that were forgotten"
     assert skipped_text({"a reason of tomorrow": 2}) == "2 a reason of tomorrow"
 
 

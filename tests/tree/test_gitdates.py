@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from backend.errors import CvError
 from backend.tree.gitdates import MASS_EDIT, GitDate, git_dates
+from backend.tree.repos import head_commit
 
 
 def noon(day: str) -> int:
@@ -104,13 +106,15 @@ def test_names_that_git_would_quote(org: Any, name: str) -> None:
     assert days(org) == {f"context-v/{name}": "2025-01-01"}
 
 
-def test_a_repo_without_commits_and_a_plain_folder_have_no_dates(org: Any) -> None:
+def test_where_there_are_no_commits_git_fails(org: Any) -> None:
+    """Nobody asks it there: a repo without a commit has no head to ask for."""
     org.repo("ferry")
     org.write("ferry/context-v/A.md", "one")
     org.path("plain").mkdir()
-    assert git_dates(org.path("ferry")) == {}
-    assert git_dates(org.path("plain")) == {}
-    assert git_dates(org.path("gone")) == {}
+    for folder in ("ferry", "plain", "gone"):
+        assert head_commit(org.path(folder)) == ""
+        with pytest.raises(CvError, match="git"):
+            git_dates(org.path(folder))
 
 
 def test_variables_of_a_git_hook_do_not_lead_to_another_repo(
@@ -127,9 +131,10 @@ def test_variables_of_a_git_hook_do_not_lead_to_another_repo(
     assert days(org) == {"context-v/A.md": "2025-01-01"}
 
 
-def test_a_machine_without_git_has_no_dates(org: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_git(org: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     org.repo("ferry")
     org.write("ferry/context-v/A.md", "one")
     org.commit("ferry", "2025-01-01")
     monkeypatch.setenv("PATH", "")
-    assert git_dates(org.path("ferry")) == {}
+    with pytest.raises(CvError, match="git could not be started"):
+        git_dates(org.path("ferry"))

@@ -352,6 +352,31 @@ def test_loops_within_a_linked_folder_end(org: Any, walk: Walk) -> None:
 
 
 @posix
+@pytest.mark.parametrize("look", ["isfile", "isdir"])
+def test_what_goes_while_a_link_to_it_is_followed_does_not_end_the_walk(
+    org: Any, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    """Files and folders come and go under a walk; here each goes right after it was seen to be there."""
+    org.write("ferry/context-v/A.md", "x")
+    org.write("shared/docs/B.md", "x")
+    org.link("ferry/context-v/B.md", "../../shared/docs/B.md")
+    going = org.path("shared/docs/B.md" if look == "isfile" else "shared/docs")
+    seen = getattr(os.path, look)
+
+    def seen_last(path: Any) -> bool:
+        there = bool(seen(path))
+        if there and going.exists() and going.samefile(path):
+            going.rename(org.path("gone"))
+        return there
+
+    monkeypatch.setattr(os.path, look, seen_last)
+    tree = discover(org.root, Config(senior_root=str(org.root)))
+    assert org.path("gone").exists()
+    assert paths(tree) == ["ferry/context-v/A.md"]
+    assert tree.unreadable == []
+
+
+@posix
 def test_a_link_does_not_lead_into_what_is_left_out(org: Any, walk: Walk) -> None:
     """A marker, ``dismissed_paths``, ``sources.md`` and hidden folders hold whichever way one comes."""
     org.write("dismissed/docs/A.md", "x")

@@ -20,7 +20,7 @@ from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.environment import KEY_LINE
 from backend.setup.failures import NEWEST, OLDEST
-from backend.tree.home import cv_home, registered_roots, standing
+from backend.tree.home import cv_home
 
 PLUGIN = Path(backend.__file__).resolve().parents[1]
 """The plugin's own folder; in an installed package it is ``site-packages``."""
@@ -131,26 +131,6 @@ def check_old_environments() -> list[Finding]:
             todo="nothing: one that is not used for 30 days is removed when the next is made",
         ),
     ]
-
-
-def check_roots() -> list[Finding]:
-    """Entries of 'cv list-roots' where nothing is set up; those that are certainly gone can be taken out."""
-    found = []
-    for root in registered_roots():
-        state = standing(root)
-        if state == "gone":
-            what = "is no longer set up there (moved, deleted, or taken out)"
-            todo = (
-                "run 'cv doctor --fix': it takes the entry out of 'cv list-roots' (a tree that was moved gets a new one by any "
-                "command in it)"
-            )
-        elif state == "away":
-            what = "is not there now: its disk may not be connected"
-            todo = "nothing, where it comes back; else 'cv init --remove --senior-root PATH' takes it out of 'cv list-roots'"
-        else:
-            continue
-        found.append(note("roots", f"{root} {what}", todo=todo, fixable=state == "gone"))
-    return found
 
 
 def check_defects() -> list[Finding]:

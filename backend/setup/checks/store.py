@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -27,9 +28,37 @@ from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.server import check_server
 from backend.tree.config import load_config
 from backend.tree.found import Tree
+from backend.tree.quoting import quoted
+from backend.tree.root import KIT_FOLDER
 
 SYNC = "run 'cv sync'"
 REMAKE = "run 'cv doctor --fix': it is made again from the index, nothing is embedded anew"
+
+
+def check_writable(root: Path) -> list[Finding]:
+    """All that a sync writes may be written by the person who asks, also after somebody's ``sudo``."""
+    kit = root / KIT_FOLDER
+    written = (kit, kit / "manifests", index_path(root), chroma_path(root))
+    below = chroma_path(root).glob("*") if os.access(chroma_path(root), os.R_OK) else ()
+    barred = [path for path in (*written, *below) if path.exists() and not os.access(path, os.W_OK)]
+    if not barred:
+        return []
+    return [
+        problem(
+            "store",
+            f"{barred[0].name} may not be written by you (it belongs to {_owner(barred[0])}): syncs fail, and answers come from "
+            "what was indexed before",
+            where=barred[0],
+            todo=f'make it yours (sudo chown -R "$USER" {quoted(str(kit))}), or leave the syncs to its owner',
+        )
+    ]
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except (KeyError, NotImplementedError, OSError):  # a number without a name; Windows
+        return "somebody else"
 
 
 def check_index(root: Path) -> list[Finding]:
@@ -97,17 +126,7 @@ def _damage(path: Path) -> str:
                 return "it is of another version"
     except sqlite3.Error as error:
         return str(error)
-    return _torn(path)
-
-
-def _torn(path: Path) -> str:
-    """What SQLite finds wrong with a database's pages, empty when nothing is. It reads all of it, 1.1 GB in 7 s."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            answer = db.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return str(error)
-    return "" if answer == ("ok",) else str(answer[0] if answer else "no answer").splitlines()[-1]
+    return probe.torn(path)
 
 
 def check_chroma(root: Path) -> list[Finding]:
@@ -140,11 +159,11 @@ def check_chroma(root: Path) -> list[Finding]:
                 todo="run 'cv doctor' again when it has ended",
             )
         ]
-    if error := answer.error or _torn(path / "chroma.sqlite3"):
+    if answer.error:
         return [
             problem(
                 "store",
-                f"Chroma cannot be used: {error}",
+                f"Chroma cannot be used: {answer.error}",
                 where=path,
                 todo=REMAKE,
                 fixable=True,
