@@ -83,8 +83,9 @@ def sync(
 ) -> SyncReport:
     """Bring the store in line with the tree below ``root``; ``now`` (aware) is the moment new documents count as indexed.
 
-    Raises ``Busy`` at once when another writer is at work, ``CvError`` when nothing can be done at all. A file that fails
-    is named in the report, keeps what the store has of it, and is tried again by the next run.
+    Raises ``Busy`` at once when another writer is at work, ``CvError`` when nothing can be done at all, and, where nobody waits
+    for an answer, when all is done but the configured embedder can't be had. A file that fails is named in the report, keeps
+    what the store has of it, and is tried again by the next run.
     """
     started = time.monotonic()
     require_plain_kit(root)
@@ -105,6 +106,8 @@ def sync(
         _clear_leftovers(root)
         tree, notes = look(root, config, now=now, quick=options.quick)
 
+        refused: list[str] = []
+
         def run(was: str = "") -> tuple[SyncReport, bool, dict[str, str] | None]:
             entered = rebuild.begin(root, options.roles) if options.rebuild else {}
             path = new_index_path(root) if options.rebuild else index_path(root)
@@ -116,6 +119,7 @@ def sync(
                 deadline = started + options.max_seconds
                 whole = _Run(root, config, index, tree, now, options, progress, deadline)
                 report = whole.report(started, notes, entered)
+                refused[:] = whole.refused
                 heads = whole.at_rest(report)
                 if not index.checkpoint() and whole.erases:
                     report, heads = replace(report, notes=(*report.notes, _NOT_ERASED)), None
@@ -134,6 +138,8 @@ def sync(
         if heads is not None:
             cards = load_all_cards(root)
             save_snapshot(root, config, tree, cards, report.roles, heads=heads)
+    if refused and not options.asked:
+        raise CvError(refused[0])
     # A query does not wait for a model; the vectors of the one that ships inside take seconds.
     if renewing and not (options.asked and config.embedding.name != "static"):
         deadline = started + options.max_seconds
@@ -220,6 +226,7 @@ class _Run:
         self.notes: list[str] = []
         self.stopped = False
         self.erases = False
+        self.refused: list[str] = []
         self.dating = Dating(root, tree.repos, index)
         self._embedder: Embedder | None = None
 
@@ -244,9 +251,8 @@ class _Run:
         try:
             renewal.follow(self.index, self.config, self.root)
         except CvError as error:
-            self.notes.append(
-                f"{error}; the vectors that are there serve on ('cv config unset embedding.name' takes the choice back)"
-            )
+            self.refused = [f"{error}; what changed is taken in, with the embedder of before"]
+            self.notes += self.refused
         served = serving(self.config, self.index.fact("embedder"), self.root)
         roles = self.read_in(entered)
         self.erases = self.index.fact("erase") != ""
@@ -304,6 +310,7 @@ class _Run:
         left = (
             self.stopped
             or self.renewing()
+            or self.refused
             or tuple(report.roles) != ROLES
             or any(role.failed for role in report.roles.values())
             or not self.index.notes.empty()

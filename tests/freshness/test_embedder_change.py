@@ -20,7 +20,7 @@ from backend.errors import CvError
 from backend.freshness.refresh import refresh
 from backend.freshness.renewal import BATCH, standing
 from backend.freshness.snapshot import load_snapshot
-from backend.freshness.sync import sync
+from backend.freshness.sync import Options, sync
 from backend.kickoff.find import find
 from backend.tree.config import load_config
 from backend.tree.config_edits import set_key
@@ -65,7 +65,7 @@ KILLED = (
 import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from backend.freshness.sync import Options, sync
+from backend.freshness.sync import sync
 from backend.tree.config import load_config
 calls = 0
 def before(texts):
@@ -293,10 +293,12 @@ def test_a_chosen_embedder_that_cannot_be_had_stops_nothing(tree: Any) -> None:
     choose(tree, "openai")
     tree.document("r0/context-v/specs/New.md", "## Xylophone\n\nIt has bars of wood.")
     for _ in range(2):
-        report = tree.sync()
-        (note,) = [note for note in report.notes if "serve on" in note]
-        assert "openai" in note
-        assert "cv config unset embedding.name" in note
+        with pytest.raises(CvError, match=r"openai.* what changed is taken in"):
+            tree.sync()
+    answered = sync(
+        tree.root, load_config(tree.root), now=NOW, options=Options(quick=True, asked=True)
+    )
+    assert any("openai" in note for note in answered.notes)
     assert "r0/context-v/specs/New.md" in tree.cards()
     tree.check()
 
