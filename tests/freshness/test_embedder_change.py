@@ -65,7 +65,7 @@ KILLED = (
 import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from backend.freshness.sync import sync
+from backend.freshness.sync import Options, sync
 from backend.tree.config import load_config
 calls = 0
 def before(texts):
