@@ -215,9 +215,8 @@ def sessions(tree: Tree) -> dict[str, Any]:
 
     dice, most, seen = random.Random(3), 0, set[int]()
     change()
-    with ThreadPoolExecutor(
-        10
-    ) as pool:  # waiting in the kernel: a loop would take a core from the ten
+    # They are waited for in the kernel: a loop would take a core from the ten.
+    with ThreadPoolExecutor(10) as pool:
         first = time.perf_counter()
         opened, ends = [], []
         for _ in range(10):

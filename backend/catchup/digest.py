@@ -9,6 +9,7 @@ from backend.catchup.selection import Cards, Filters, Picked, newest_first, pick
 from backend.documents.lists import fold
 from backend.errors import UsageError
 from backend.schemas.catchup import Digest, DigestFile, DigestRepo, DigestTag
+from backend.tree.listing import listed
 from backend.tree.window import Window
 
 UNTAGGED = "(Untagged)"
@@ -189,7 +190,4 @@ def _notes(shown: Sequence[Picked]) -> tuple[str, ...]:
 
 
 def _names(files: Sequence[Picked]) -> str:
-    ordered = sorted(files, key=newest_first)
-    more = len(ordered) - _NAMED
-    named = ", ".join(file.path for file in ordered[:_NAMED])
-    return named + (f" and {more} more" if more > 0 else "")
+    return listed([file.path for file in sorted(files, key=newest_first)], _NAMED)

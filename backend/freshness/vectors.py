@@ -113,14 +113,6 @@ class Vectors:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def of_chunks(self) -> tuple[list[str], npt.NDArray[np.float32]]:
-        """The Chroma id of every chunk, and its vector (a row)."""
-        rows = self.db.execute(
-            "SELECT c.chroma_id, v.data FROM chunk c JOIN vector v ON v.text_hash = c.text_hash "
-            "ORDER BY c.id"
-        ).fetchall()
-        return [row[0] for row in rows], matrix([row[1] for row in rows])
-
     def of_documents(self) -> dict[str, npt.NDArray[np.float32]]:
         """For each document, by path, the mean of its chunks' vectors."""
         grouped: dict[str, list[bytes]] = {}

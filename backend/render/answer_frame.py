@@ -9,6 +9,7 @@ from backend.render.inert import inert, single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import wrap_indented
 from backend.schemas.kickoff import Findings, Passages
+from backend.tree.listing import listed
 
 MAX_CHARS = 8_000
 """Characters that an answer may take of the agent's context."""
@@ -69,9 +70,7 @@ def trust_markdown(answer: Findings | Passages, missing_from: str) -> list[str]:
     """
     parts = []
     if answer.evidence is not None:
-        words = answer.evidence.missing_words
-        missing = ", ".join(inert(word, 40) for word in words[:8])
-        missing += f" and {len(words) - 8} more" if len(words) > 8 else ""
+        missing = listed([inert(word, 40) for word in answer.evidence.missing_words], 8)
         parts.append(
             f"Evidence: {answer.evidence.verdict}"
             + (f" (in {missing_from}: {missing})" if missing else "")

@@ -6,6 +6,7 @@ from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, pad, wrap_indented
 from backend.schemas.kickoff import Placement, Why
+from backend.tree.listing import listed
 
 _PARTS = {
     "chunk": "words in its best chunks",
@@ -76,5 +77,4 @@ def _placement(placement: Placement, width: int, style: Style) -> list[str]:
 
 
 def _paths(paths: tuple[str, ...]) -> str:
-    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
-    return ", ".join(inert(path, PATH_LIMIT) for path in paths[:_LISTED]) + more
+    return listed([inert(path, PATH_LIMIT) for path in paths], _LISTED)

@@ -133,9 +133,8 @@ def _give_way() -> None:
     """
     if hasattr(os, "nice"):
         os.nice(NICE)
-    if (
-        sys.platform == "linux" and os.getsid(0) == os.getpid()
-    ):  # else it would be the caller's terminal
+    # Not where it would be the caller's terminal.
+    if sys.platform == "linux" and os.getsid(0) == os.getpid():
         with suppress(OSError):
             Path("/proc/self/autogroup").write_text(f"{NICE}\n")
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from backend.errors import UsageError
+from backend.tree.listing import listed
 
 _LISTED = 8  # how many near ones an error names
 
@@ -36,7 +37,7 @@ def resolve_scope(scope: str, repos: Collection[str], paths: Iterable[str]) -> s
             return found[0]
         if found:
             raise UsageError(
-                f"--scope {scope} could mean {_list(found)}. Give the path from the senior root."
+                f"--scope {scope} could mean {listed(found, _LISTED)}. Give the path from the senior root."
             )
     raise UsageError(
         f"--scope {scope} is no repo and no folder with documents here. "
@@ -61,13 +62,12 @@ def _near(wanted: str, repos: Collection[str], places: Iterable[str]) -> str:
         for place in by_name[name]
     ]
     if near:
-        return f"Near it: {_list(list(dict.fromkeys(near)))}."
-    return f"Repos: {_list(sorted(repos))}." if repos else "There are no repos with documents."
-
-
-def _list(places: list[str]) -> str:
-    more = len(places) - _LISTED
-    return ", ".join(places[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+        return f"Near it: {listed(list(dict.fromkeys(near)), _LISTED)}."
+    return (
+        f"Repos: {listed(sorted(repos), _LISTED)}."
+        if repos
+        else "There are no repos with documents."
+    )
 
 
 def _folders(paths: Iterable[str]) -> set[str]:
