@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-import time
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -448,7 +448,7 @@ def test_any_input_ends_well(hooks: Any, event: str, data: bytes) -> None:
 
 
 def test_an_open_standard_input_is_not_waited_for(hooks: Any) -> None:
-    started = time.monotonic()
+    """It is held open until the answer is there; a hook that waited for its end is killed, and has none."""
     with subprocess.Popen(
         hooks.command("session-start"),
         env=hooks.environment(),
@@ -459,10 +459,12 @@ def test_an_open_standard_input_is_not_waited_for(hooks: Any) -> None:
         assert process.stdout is not None
         process.stdin.write(json.dumps(hooks.fields("session-start", source="startup")).encode())
         process.stdin.flush()
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
         out = process.stdout.read()
+        watchdog.cancel()
 
     assert b"Context Vigilance is at work" in out
-    assert time.monotonic() - started < 10
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-import time
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,12 @@ def test_test_is_in_the_list_and_says_where_the_tests_are(cv: Any, org: Any) -> 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe that is held open")
 def test_a_standard_input_that_stays_open_is_not_waited_for(org: Any, cv: Any) -> None:
-    """A here-document is there at once; what holds the pipe open after it may stay for good."""
+    """A here-document is there at once; what holds the pipe open after it may stay for good. A command that waited for its end is
+    killed, and says nothing.
+    """
     org.repo("ferry")
     org.document("ferry/context-v/plans/Pier.md", title="A longer pier")
     cv("init", "--senior-root", str(org.root), "--yes")
-    start = time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-P", "-s", "-m", "backend", "find", "--inline"], cwd=org.root,
         env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
@@ -58,13 +59,14 @@ def test_a_standard_input_that_stays_open_is_not_waited_for(org: Any, cv: Any) -
         assert process.stdout
         process.stdin.write("a longer pier\n")
         process.stdin.flush()
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
         said = process.stdout.read()
-        process.wait(60)
-        took = time.monotonic() - start
+        process.wait()
+        watchdog.cancel()
 
     assert process.returncode == 0
     assert "ferry/context-v/plans/Pier.md" in said
-    assert took < 60
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal")
