@@ -141,7 +141,7 @@ def test_after_any_round_the_store_is_that_of_a_clean_build(
             ends[f"sync {process.returncode}"] += 1
         for process in readers:
             out, err = process.communicate(timeout=120)
-            assert (process.returncode, err) == (0, ""), (number, process.args, out, err)
+            assert (process.returncode, complaints(err)) == (0, []), (number, process.args, out)
             assert json.loads(out)
             ends["read"] += 1
         tree.sync()
@@ -155,6 +155,11 @@ def test_after_any_round_the_store_is_that_of_a_clean_build(
     print(dict(ends))
     seconds = round(time.monotonic() - started)
     print(f"{ROUNDS} rounds, {changes.made} changes, {seconds} s, {dict(ends)}")
+
+
+def complaints(err: str) -> list[str]:
+    """The lines of standard error that don't just say how far it is: a loaded machine can need so long."""
+    return [line for line in err.splitlines() if not line.startswith("… ")]
 
 
 def run_for(process: subprocess.Popen[str], seconds: float) -> None:
@@ -189,7 +194,7 @@ def test_queries_go_on_from_the_old_index_while_a_rebuild_runs(
     finally:
         os.kill(rebuild.pid, signal.SIGCONT)
     _, err = rebuild.communicate(timeout=120)
-    assert (rebuild.returncode, err) == (0, "")
+    assert (rebuild.returncode, complaints(err)) == (0, [])
     assert not beside.exists()
     tree.check()
     assert tree.records().keys() == before.keys()
