@@ -15,7 +15,7 @@ from backend.schemas.config import Config
 from backend.session import words
 from backend.session.background import start_sync
 from backend.session.event import Event, attended, home, session_folder, settle
-from backend.session.journal import Journal, tree_folder, trouble
+from backend.session.journal import Journal, read_record, tree_folder, trouble
 from backend.session.last_session import move_last_session
 from backend.session.look import Look, look
 from backend.session.opening import open_tree
@@ -141,12 +141,16 @@ class _Start:
         return _context(words.again_context(self.root, state, after=after))
 
     def context(self, found: Look, nudge: str) -> dict[str, Any]:
-        repo = repo_at_hand(self.root, Path(self.event.cwd), found.repos)
-        return _context(
-            words.start_context(
-                self.root, self.config, found, repo=repo, nudge=nudge, attended=self.attended
-            )
+        text = words.start_context(
+            self.root,
+            self.config,
+            found,
+            failure=read_record(self.root, "sync").error if found.stale else "",
+            repo=repo_at_hand(self.root, Path(self.event.cwd), found.repos),
+            nudge=nudge,
+            attended=self.attended,
         )
+        return _context(text)
 
     def fresh_state(self) -> SessionState:
         return SessionState(

@@ -42,14 +42,23 @@ def in_plugin() -> bool:
 
 
 def start_context(
-    root: Path, config: Config, found: Look, *, repo: str, nudge: str, attended: bool
+    root: Path,
+    config: Config,
+    found: Look,
+    *,
+    failure: str,
+    repo: str,
+    nudge: str,
+    attended: bool,
 ) -> str:
-    """The context of a new session. ``nudge``: what to say after kickoff, empty for nothing."""
+    """The context of a new session. ``failure``: of the last sync in the background, empty where it went well; ``nudge``: what to
+    say after kickoff, empty for nothing.
+    """
     cv = launcher()
     parts = [
         "Context Vigilance is at work here: it indexes the context-v documents and changelog entries of this tree.",
         f"Senior root: {_path(root)} · repo at hand: {inert(repo, 80)}",
-        _freshness(found),
+        _freshness(found, failure),
     ]
     if attended and config.kickoff == "on" and not in_plugin():
         parts.append(
@@ -136,14 +145,20 @@ def newest_handoff(found: Look, root: Path, repo: str) -> tuple[str, ManifestEnt
     return path, card
 
 
-def _freshness(found: Look) -> str:
-    if found.repos is None:
-        return "Index: none yet, or to be looked through anew; a sync has been started in the background."
+def _freshness(found: Look, failure: str) -> str:
     counts = f"Index: {len(found.cards):,} documents, {found.entries:,} changelog entries"
-    if found.changed:
+    if found.repos is None:
+        counts = "Index: none yet, or to be looked through anew"
+    differ = f"; {found.changed:,} differ on disk" if found.changed else ""
+    if failure:
         return (
-            f"{counts}; {found.changed:,} differ on disk and are being taken in in the background."
+            f"{counts}{differ}. Last time {inert(failure, 200)}; another try is under way in the background "
+            f"({launcher()} doctor says more)."
         )
+    if found.repos is None:
+        return f"{counts}; a sync has been started in the background."
+    if found.changed:
+        return f"{counts}{differ} and are being taken in in the background."
     if found.stale:
         return f"{counts}; a look for new folders is under way in the background."
     return f"{counts}; up to date."
