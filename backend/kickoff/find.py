@@ -45,6 +45,8 @@ def find(
     index, query = ready
     with index:
         library = Library(root, config, index)
+        if not fresh:
+            without = library.gone().union(without)
         ranking = Ranking(
             library, query, task, folder=folder, now=now, as_of=as_of, without=without
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -105,6 +106,13 @@ class Library:
             end = datetime.combine(as_of + timedelta(days=1), time.min, UTC).timestamp()
             shown &= self.documents.modified_at < end
         return shown
+
+    def gone(self) -> set[str]:
+        """The paths where no file is any more. For where the index may lag: what can't be read is nothing to propose."""
+        there = (
+            os.path.exists
+        )  # of os.path, since pathlib's raises where a folder may not be entered
+        return {path for path in self.paths if not there(self.root / path)}
 
     def links(self, row: int) -> Sequence[int]:
         """Rows that the document at ``row`` links to."""

@@ -83,7 +83,7 @@ def search(
     with index:
         library = Library(root, config, index)
         cards = _cards(library) if filters else []
-        shown = np.ones(len(library.paths), bool)
+        shown = library.shown(None, () if fresh else library.gone())
         for row, card in enumerate(cards):
             shown[row] = all(one.lets_through(card) for one in filters)
         views = score(library.words, query, shown)

@@ -81,6 +81,21 @@ def test_an_index_that_cannot_be_used_is_not_called_no_match(
     assert "cv doctor --fix" in out
 
 
+@pytest.mark.parametrize("command", ["find", "search"])
+def test_a_file_that_has_gone_is_not_proposed_even_where_the_index_lags(
+    tree: Any, cv: Any, command: str
+) -> None:
+    def paths() -> set[str]:
+        answer = json.loads(cv(command, "the wharf", "-n", "50", "--json").out)
+        return {hit["source_path"] for hit in answer.get("passages", answer.get("candidates"))}
+
+    before = paths()
+    gone = min(before)
+    tree.path(gone).unlink()
+    with exclusive(tree.path(".context-vigilance/writer.lock"), seconds=0, busy=""):
+        assert paths() == before - {gone}
+
+
 def test_markdown_is_for_the_agent(tree: Any, cv: Any) -> None:
     out = cv("search", "does a dog pay", "--markdown").out
     assert out.startswith("**5 passages for:** does a dog pay\n\nEvidence: ")
