@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.errors import CvError
-from backend.freshness.index import Index
+from backend.freshness.writable_index import WritableIndex
 from backend.schemas.document import Document, DocumentDate
 from backend.tree.gitdates import git_dates
 from backend.tree.repos import Repo, head_commit, innermost_repo
@@ -17,7 +17,7 @@ class Dating:
     it keeps what git said before, ``failed`` has the reason by repo, and the next sync asks again.
     """
 
-    def __init__(self, root: Path, repos: dict[str, Repo], index: Index) -> None:
+    def __init__(self, root: Path, repos: dict[str, Repo], index: WritableIndex) -> None:
         self._root = root
         self._repos = repos
         self._index = index

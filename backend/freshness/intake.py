@@ -15,7 +15,8 @@ from backend.documents.copies import Checkout, Likeness, likeness, preference
 from backend.documents.document import read_document
 from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder
-from backend.freshness.index import Index, Known
+from backend.freshness.index import Known
+from backend.freshness.writable_index import WritableIndex
 from backend.schemas.document import Document
 from backend.schemas.manifest import ManifestEntry, PassedOver
 from backend.schemas.roles import CHANGELOG_ROLE
@@ -70,7 +71,7 @@ class Intake:
         self,
         root: Path,
         tree: Tree,
-        index: Index,
+        index: WritableIndex,
         embedder: Callable[[], Embedder],
         dating: Dating,
         *,

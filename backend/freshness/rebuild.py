@@ -12,7 +12,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from backend.freshness.index import Index, is_damaged, remove_index
+from backend.freshness.index import Index
+from backend.freshness.index_file import is_damaged, remove_index
 from backend.freshness.mirror import mirror, mirror_beside
 from backend.freshness.places import (
     chroma_path,
@@ -23,6 +24,7 @@ from backend.freshness.places import (
 )
 from backend.freshness.store import alone
 from backend.freshness.telling import carry_debts
+from backend.freshness.writable_index import WritableIndex
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 
@@ -47,19 +49,19 @@ def begin(root: Path, roles: tuple[str, ...]) -> Entered:
                 with closing(sqlite3.connect(new_index_path(root))) as copy:
                     live.db.backup(copy)
             else:
-                with Index.for_writing(new_index_path(root)) as index:  # should git fail now
+                with WritableIndex.open(new_index_path(root)) as index:  # should git fail now
                     dates = live.db.execute("SELECT repo, path, moment FROM git_date")
                     index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", dates)
     except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
         clear(root)
         return entered
     if set(roles) != set(ROLES):
-        with Index.for_writing(new_index_path(root)) as index:
+        with WritableIndex.open(new_index_path(root)) as index:
             _forget(index, roles)
     return entered
 
 
-def _forget(index: Index, roles: tuple[str, ...]) -> None:
+def _forget(index: WritableIndex, roles: tuple[str, ...]) -> None:
     known = index.known() | index.passed_over()
     with index.transaction():
         for path, entry in known.items():
@@ -70,7 +72,7 @@ def _forget(index: Index, roles: tuple[str, ...]) -> None:
 
 
 def take_place(
-    root: Path, config: Config, index: Index, progress: Callable[[int, int], None]
+    root: Path, config: Config, index: WritableIndex, progress: Callable[[int, int], None]
 ) -> list[str]:
     """Fill Chroma's new folder from ``index``, the one made beside; then swap both. ``index`` is then the one in use.
 
@@ -96,7 +98,7 @@ def take_place(
     return []
 
 
-def _swapped_index(root: Path, index: Index) -> Index:
+def _swapped_index(root: Path, index: WritableIndex) -> WritableIndex:
     """The index in use, with all that ``index`` holds.
 
     It is overwritten in one transaction of SQLite's rather than by renaming a file over it, since its write-ahead log has
@@ -104,13 +106,13 @@ def _swapped_index(root: Path, index: Index) -> Index:
     """
     path = index_path(root)
     try:
-        live = Index.for_writing(path)
+        live = WritableIndex.open(path)
         index.db.backup(live.db)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
             raise  # the disk is full, say: the index in use is as it was
         remove_index(path)  # damaged, so that it has no readers
-        live = Index.for_writing(path)
+        live = WritableIndex.open(path)
         index.db.backup(live.db)
     return live
 

@@ -20,6 +20,7 @@ from backend.freshness.embedder import embedder_name, load_embedder
 from backend.freshness.index import Index
 from backend.freshness.mirror import mirror
 from backend.freshness.places import index_path
+from backend.freshness.writable_index import WritableIndex
 from backend.schemas.config import Config
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER
@@ -42,7 +43,7 @@ class Standing(Struct, frozen=True):
         return f"vectors of {self.embedder}: {self.made:,} of {self.texts:,} texts; the old ones serve until then"
 
 
-def follow(index: Index, config: Config, root: Path) -> None:
+def follow(index: WritableIndex, config: Config, root: Path) -> None:
     """Have vectors made beside where those of ``index`` are not the configured embedder's, and only there. Raises ``CvError``
     where that one can't be had; the index is then as it was.
     """
@@ -69,7 +70,7 @@ def follow(index: Index, config: Config, root: Path) -> None:
         index.set_fact("new embedder", needed)
 
 
-def _settle(index: Index, embedder: str) -> None:
+def _settle(index: WritableIndex, embedder: str) -> None:
     """The vectors of ``index`` are those of ``embedder``; Chroma has to be made anew where they were another's."""
     if index.fact("embedder") != embedder or index.fact("blank"):
         index.set_fact("chroma", "")
@@ -174,11 +175,11 @@ def _swap(
 
 
 @contextmanager
-def _writing(root: Path) -> Iterator[Index]:
+def _writing(root: Path) -> Iterator[WritableIndex]:
     lock = root / KIT_FOLDER / "writer.lock"
     busy = "another sync of this tree is at work"
     with (
         exclusive(lock, seconds=WRITER_WAITS, busy=busy),
-        Index.for_writing(index_path(root)) as index,
+        WritableIndex.open(index_path(root)) as index,
     ):
         yield index

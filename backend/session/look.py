@@ -93,7 +93,7 @@ def _compare(root: Path, config: Config, *, now: datetime) -> Look:
 
 def _lacks_vectors(root: Path, config: Config) -> bool:
     """Whether another embedder's vectors are still to be made: each session's sync goes on with them. Asked of the file itself,
-    since ``Index`` would bring numpy along.
+    so that a hook loads nothing of the index.
     """
     import sqlite3
     from contextlib import closing

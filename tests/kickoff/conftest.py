@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from organisation import KIT, Organisation
 
-from backend.freshness.index import Index
 from backend.freshness.manifest import load_all_cards
 from backend.freshness.places import index_path, load_places
 from backend.freshness.sync import Options, sync
+from backend.freshness.writable_index import WritableIndex
 from backend.kickoff.filters import read_filters
 from backend.kickoff.find import find
 from backend.kickoff.search import search
@@ -54,11 +54,11 @@ class Harbour(Organisation):
     @contextmanager
     def held_by(self, embedder: str) -> Iterator[None]:
         """The index says that its vectors are of another embedder, until the end of the block."""
-        with Index.for_writing(index_path(self.root)) as index:
+        with WritableIndex.open(index_path(self.root)) as index:
             before = index.fact("embedder")
             index.set_fact("embedder", embedder)
         yield
-        with Index.for_writing(index_path(self.root)) as index:
+        with WritableIndex.open(index_path(self.root)) as index:
             index.set_fact("embedder", before)
 
     def found(self, task: str, **options: Any) -> list[str]:
