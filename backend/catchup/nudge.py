@@ -51,11 +51,13 @@ class Delta(NamedTuple):
 
     ``files``: changed corpus documents. ``days``: calendar days since that session, ``None`` when
     there never was one (``files`` is then the number of documents known). ``elapsed_days``: exact.
+    ``since``: the day of that session, on the reader's clock.
     """
 
     files: int
     days: int | None
     elapsed_days: float = 0.0
+    since: date | None = None
 
 
 def delta(
@@ -88,8 +90,8 @@ def delta(
         path for path, file in pending.items() if _is_pending_news(file, last=last, now=now)
     }
     elapsed = max(0.0, (now.timestamp() - last.timestamp()) / _SECONDS_A_DAY)
-    days = max(0, (now.date() - _local_day(last, now)).days)
-    return Delta(len(changed - own), days, elapsed)
+    day = _local_day(last, now)
+    return Delta(len(changed - own), max(0, (now.date() - day).days), elapsed, day)
 
 
 def should_nudge(change: Delta, nudge: Nudge, now: datetime) -> bool:

@@ -90,37 +90,37 @@ class _Start:
 
     def startup(self, found: Look) -> dict[str, Any]:
         change = delta(found.cards, self.config, self.now, pending=found.pending)
-        nudge = self.nudge(change)
+        offered = change if self.offers(change) else None
         self.remember(self.fresh_state())
         if not self.attended and self.event.session_id:
             settle(self.event.session_id)  # nor asked when somebody continues it in a terminal
         # Nobody sees the delta of an unattended run, so it counts as no session; but there must be a moment to count from.
         if self.attended or self.config.last_session_at is None:
             move_last_session(self.root, self.now)
-        answer = self.context(found, nudge)
+        answer = self.context(found, offered)
         if self.attended and change.days is None and change.files:
             answer["systemMessage"] = nudge_text(change)
         return answer
 
-    def nudge(self, change: Delta) -> str:
-        """The words of the nudge where it is due; of sessions that open together only one gets them."""
+    def offers(self, change: Delta) -> bool:
+        """Whether the nudge is due; of sessions that open together only one gets it."""
         if not self.attended or not should_nudge(change, self.config.nudge, self.now):
-            return ""
+            return False
         last = self.config.last_session_at
         assert last is not None  # or there would be no days to count
         note = tree_folder(self.root) / f"nudged-{last.timestamp():.0f}"
         if create_once(note) is False:
-            return ""
+            return False
         for older in note.parent.glob("nudged-*"):
             if older != note:
                 older.unlink(missing_ok=True)
-        return nudge_text(change)
+        return True
 
     def joined(self, found: Look) -> dict[str, Any]:
         """A session that began without the kit: told of it, never asked."""
         self.remember(self.fresh_state())
         settle(self.event.session_id)
-        return self.context(found, "")
+        return self.context(found)
 
     def cleared(self, found: Look) -> dict[str, Any]:
         """After ``/clear`` the session has a new ID; what was confirmed before goes on."""
@@ -128,7 +128,7 @@ class _Start:
         before = before_clear(self.root, state.folder, state.host, now=self.now.timestamp())
         if before is None or (not before.files and before.kickoff != "no-context"):
             self.remember(state)
-            return self.context(found, "")
+            return self.context(found)
         state = SessionState(
             root=state.root, folder=state.folder, host=state.host, kickoff=before.kickoff,
             files=before.files, updated_at=state.updated_at,
@@ -140,14 +140,14 @@ class _Start:
     def again(self, state: SessionState, after: str) -> dict[str, Any]:
         return _context(words.again_context(self.root, state, after=after))
 
-    def context(self, found: Look, nudge: str) -> dict[str, Any]:
+    def context(self, found: Look, offered: Delta | None = None) -> dict[str, Any]:
         text = words.start_context(
             self.root,
             self.config,
             found,
             failure=read_record(self.root, "sync").error if found.stale else "",
             repo=repo_at_hand(self.root, Path(self.event.cwd), found.repos),
-            nudge=nudge,
+            offered=offered,
             attended=self.attended,
         )
         return _context(text)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from backend.catchup.nudge import Delta, nudge_text
 from backend.render.inert import inert
 from backend.schemas.config import Config
 from backend.schemas.manifest import ManifestEntry
@@ -48,11 +49,11 @@ def start_context(
     *,
     failure: str,
     repo: str,
-    nudge: str,
+    offered: Delta | None,
     attended: bool,
 ) -> str:
-    """The context of a new session. ``failure``: of the last sync in the background, empty where it went well; ``nudge``: what to
-    say after kickoff, empty for nothing.
+    """The context of a new session. ``failure``: of the last sync in the background, empty where it went well;
+    ``offered``: of what a digest is to be offered after kickoff, None for nothing.
     """
     cv = launcher()
     parts = [
@@ -79,11 +80,11 @@ def start_context(
         f'Commands (Bash tool, alone in a call): {cv} find "TASK" --markdown · {cv} search "QUESTION" --markdown · '
         f"{cv} catch-up --window 2w --markdown · {cv} status"
     )
-    if nudge:
+    if offered:
         parts.append(
             "Catch-up offer: once kickoff is settled (where there is none: at the end of your first reply) say once, word "
-            f'for word: "{nudge}" Y: skill {PLUGIN}:catch-up-on-context-v. N: nothing. mute-for-today: {cv} nudge '
-            f"mute-for-today. mute-for-week: {cv} nudge mute-for-week."
+            f'for word: "{nudge_text(offered)}" Y: skill {PLUGIN}:catch-up-on-context-v with {cv} catch-up --since '
+            f"{offered.since} --markdown. N: nothing. mute-for-today: {cv} nudge mute-for-today; so too mute-for-week."
         )
     handoff = newest_handoff(found, root, repo)
     if handoff and attended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -66,6 +67,10 @@ def test_the_nudge_is_handed_on_when_it_is_due(hooks: Any, tree: Any, cv_process
     assert "There have been 2 context-v updates since your last session 4 days ago." in text
     assert "Y / N / mute-for-today / mute-for-week." in text
     assert "nudge mute-for-today" in text
+    command = re.search(r" (catch-up --since \S+) --markdown\. N: ", text)
+    assert command, text
+    digest = json.loads(cv_process(*command[1].split(), "--json").out)
+    assert digest["total_files"] == 2, "a yes shows what was offered"
     hooks.new_session()
     assert "There have been" not in hooks.context()  # that was the last session now
 

@@ -148,15 +148,18 @@ def test_the_shell_completes_commands_options_and_values(run: Run, home: Path) -
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the README's line as it is for Linux")
+@pytest.mark.parametrize("folder", ["", "own data"])
 def test_the_readmes_line_puts_cv_on_the_path_and_follows_the_plugin(
-    run: Run, home: Path, tmp_path: Path, launcher: Path
+    run: Run, home: Path, tmp_path: Path, launcher: Path, folder: str
 ) -> None:
     make_ready(home)
     text = (ROOT / "README.md").read_text("utf-8")
     line = text[text.index("mkdir -p ~/.local/bin") :].split("\n```")[0]
-    data = tmp_path / ".local/share/context-vigilance"
+    data = tmp_path / (folder or ".local/share") / "context-vigilance"
     data.mkdir(parents=True)
     variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "CV_HOME": str(home)}
+    if folder:
+        variables["XDG_DATA_HOME"] = str(tmp_path / folder)
 
     def shell(command: str) -> str:
         done = subprocess.run(
