@@ -19,10 +19,8 @@ class Changes(Struct, frozen=True):
     known: dict[str, Known]
 
 
-def find_changes(
-    tree: Tree, index: Index, roles: tuple[str, ...], *, read_all: bool = False
-) -> Changes:
-    """Compare ``tree`` with ``index``. With ``read_all`` every file counts as changed (their bytes decide later)."""
+def find_changes(tree: Tree, index: Index, roles: tuple[str, ...]) -> Changes:
+    """Compare ``tree`` with ``index``."""
     known, passed_over = index.known(), index.passed_over()
     to_read, unchanged = [], set()
     for path, file in tree.files.items():
@@ -35,13 +33,13 @@ def find_changes(
                 file.role,
                 file.repo,
             )
-            if same and not read_all:
+            if same:
                 unchanged.add(path)
         elif (other := passed_over.get(path)) is not None:
             same = (other.mtime, other.size, other.role) == (file.mtime, file.size, file.role)
         else:
             same = False
-        if read_all or not same:
+        if not same:
             to_read.append(file)
     role_of = {path: entry.role for path, entry in known.items()} | {
         p: e.role for p, e in passed_over.items()

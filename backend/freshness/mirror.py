@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.freshness.erasing import lets_go_of_words
-from backend.freshness.index import Index
 from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.records import LocalStore, StoreError
 from backend.freshness.store import alone, empty, opening
 from backend.freshness.telling import tell
 from backend.freshness.tie import in_line, names, new_token, tie
+from backend.freshness.writable_index import WritableIndex
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 
@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 def mirror(
     root: Path,
     config: Config,
-    index: Index,
+    index: WritableIndex,
     progress: Progress,
     *,
     seconds: float = float("inf"),
@@ -68,7 +68,7 @@ def mirror(
     return notes
 
 
-def _update(root: Path, config: Config, index: Index, progress: Progress) -> None:
+def _update(root: Path, config: Config, index: WritableIndex, progress: Progress) -> None:
     folder, erase = chroma_path(root), index.fact("erase") != ""
     if erase and not lets_go_of_words(folder):
         raise StoreError("its full-text index keeps the words of deleted text")
@@ -90,13 +90,13 @@ def _update(root: Path, config: Config, index: Index, progress: Progress) -> Non
     tie(folder, index.fact("chroma"))
 
 
-def mirror_beside(root: Path, config: Config, index: Index, progress: Progress) -> None:
+def mirror_beside(root: Path, config: Config, index: WritableIndex, progress: Progress) -> None:
     """Fill a Chroma folder of its own from ``index``, beside the one in use. Raises ``StoreError``."""
     _rebuild(root, config, index, progress, beside=True)
 
 
 def _rebuild(
-    root: Path, config: Config, index: Index, progress: Progress, *, beside: bool = False
+    root: Path, config: Config, index: WritableIndex, progress: Progress, *, beside: bool = False
 ) -> None:
     with index.transaction():
         index.notes.everything()
@@ -123,7 +123,7 @@ def _rebuild(
 class _Filling:
     """What ``index`` has noted for Chroma goes there, and is struck out batch by batch."""
 
-    def __init__(self, index: Index, progress: Progress) -> None:
+    def __init__(self, index: WritableIndex, progress: Progress) -> None:
         self.index, self.progress = index, progress
         self.done, self.total = 0, len(index.notes.to_mirror())
 

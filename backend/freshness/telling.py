@@ -29,6 +29,7 @@ from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, index_path
 from backend.freshness.remote import RemoteStore, connected
 from backend.freshness.store import discard
+from backend.freshness.writable_index import WritableIndex
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 from backend.tree.home import is_approved
@@ -48,7 +49,7 @@ _Rows = list[tuple[str, StoredDocument, StoredChunk, Any]]
 def tell(
     root: Path,
     config: Config,
-    index: Index,
+    index: WritableIndex,
     progress: Progress,
     *,
     seconds: float,
@@ -98,7 +99,13 @@ _FILLING = "filling "
 
 
 def _tell(
-    store: RemoteStore, index: Index, progress: Progress, where: str, made: str, *, until: float
+    store: RemoteStore,
+    index: WritableIndex,
+    progress: Progress,
+    where: str,
+    made: str,
+    *,
+    until: float,
 ) -> None:
     there = " ".join(store.collection_id(role) for role in ROLES)
     if made.removeprefix(_FILLING) != there:  # another server, or collections that were made anew
@@ -192,7 +199,7 @@ def _where(config: Config, index: Index) -> str:
     return msgspec.json.encode(place).decode()
 
 
-def _leave_folder(root: Path, index: Index) -> None:
+def _leave_folder(root: Path, index: WritableIndex) -> None:
     """What lies in the tree's own Chroma folder is of no use beside a server, and would keep text that is taken back."""
     if chroma_path(root).exists():
         with suppress(Busy):  # a reader of before the config changed; the next sync does it
@@ -203,7 +210,7 @@ def _leave_folder(root: Path, index: Index) -> None:
             index.set_fact("erase", "")
 
 
-def carry_debts(root: Path, index: Index) -> None:
+def carry_debts(root: Path, index: WritableIndex) -> None:
     """Note in ``index``, made beside the one in use, what the server has of the old one and the new does not have."""
     live = Index.for_reading(index_path(root))
     if live is None:
