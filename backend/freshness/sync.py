@@ -30,8 +30,6 @@ from backend.tree.found import Tree
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER, require_plain_kit
 
-_NOT_ERASED = "another program has index.sqlite open: what was deleted from it goes for good with the first sync after that"
-
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is; with a remark and no amount (0, 0) for what a
 person who waits should know at once."""
@@ -160,13 +158,12 @@ class _Writer(Struct, frozen=True):
                 root, config, index, tree, options.roles, now=self.now, deadline=self.deadline
             )
             roles = run.take_in(entered, partial(self.progress, "reading"))
-            erases = index.fact("erase") != ""
             words.forget()
             give_back()  # all this memory, before Chroma takes some
             notes = [*notes, *self.store(index, run), *self.left_open(run, refused)]
             at_rest = not (refused or run.left or self.is_unfinished(index, roles))
-            if not index.checkpoint() and erases:
-                notes, at_rest = [*notes, _NOT_ERASED], False
+            if waits := index.compact():
+                notes, at_rest = [*notes, waits], False
             return _Done(
                 roles=roles,
                 notes=notes,
