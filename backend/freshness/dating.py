@@ -31,8 +31,8 @@ class Dating:
     def of(
         self, path: str, document: Document, ingested_at: int, moved: ManifestEntry | None = None
     ) -> DocumentDate:
-        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine. ``moved``: what the index had of
-        the same bytes at another path, which git does not know to have moved before the next commit.
+        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine. ``moved``: what the index had
+        of the same bytes at another path, which git does not know to have moved before the next commit.
         """
         if document.date is not None:
             return document.date
