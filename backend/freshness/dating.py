@@ -8,8 +8,12 @@ from pathlib import Path
 from backend.errors import CvError
 from backend.freshness.writable_index import WritableIndex
 from backend.schemas.document import Document, DocumentDate
+from backend.schemas.manifest import ManifestEntry
 from backend.tree.gitdates import git_dates
 from backend.tree.repos import Repo, head_commit, innermost_repo
+
+_RULES = "renames"
+"""Noted with the commit at which git was asked; another word with each change of what git is asked, and it is asked anew."""
 
 
 class Dating:
@@ -24,11 +28,18 @@ class Dating:
         self._current: set[str] = set()
         self.failed: dict[str, str] = {}
 
-    def of(self, path: str, document: Document, ingested_at: int) -> DocumentDate:
-        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine."""
+    def of(
+        self, path: str, document: Document, ingested_at: int, moved: ManifestEntry | None = None
+    ) -> DocumentDate:
+        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine. ``moved``: what the index had
+        of the same bytes at another path, which git does not know to have moved before the next commit.
+        """
         if document.date is not None:
             return document.date
-        return self.from_outside(path, ingested_at)
+        date = self.from_outside(path, ingested_at)
+        if date.source == "ingest" and moved is not None and moved.date_from == "git":
+            return DocumentDate(moved.date, moved.modified_at, "git")
+        return date
 
     def from_outside(self, path: str, ingested_at: int) -> DocumentDate:
         """The date of a document that says none itself."""
@@ -78,7 +89,8 @@ class Dating:
 
     def _known_head(self, repo: str) -> str:
         row = self._index.db.execute("SELECT head FROM git_head WHERE repo = ?", (repo,)).fetchone()
-        return row[0] if row else ""
+        head, _, rules = (row[0] if row else "").partition(" ")
+        return head if rules == _RULES else ""
 
     def _ask(self, repo: str) -> None:
         if repo in self._current:
@@ -95,7 +107,9 @@ class Dating:
         rows = [(repo, path, date.best) for path, date in dates.items()]
         self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
         self._index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", rows)
-        self._index.db.execute("INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, head))
+        self._index.db.execute(
+            "INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, f"{head} {_RULES}")
+        )
 
 
 def _day(moment: int) -> str:

@@ -112,6 +112,7 @@ class Ranking:
             kind=entry.kind,
             title=entry.title,
             date=entry.date,
+            date_from=entry.date_from,
             lede=entry.lede,
             excerpt=self.excerpt(row, chunk),
             heading=chunk.heading,

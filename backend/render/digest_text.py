@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.render.counts import counted
+from backend.render.day import marked_day
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT, below_repo
 from backend.render.terminal import Style, columns, pad, wrap, wrap_indented
@@ -20,7 +21,6 @@ _LEAST_THEMES = (
     3  # and where fewer files than themes are wanted, no more themes than files, but these
 )
 _BULLET = "    - "
-_SOFT_DATES = {"git": " (git)", "ingest": " (indexed)"}
 
 
 def digest_text(
@@ -51,7 +51,7 @@ def digest_text(
 
 def date_label(file: DigestFile) -> str:
     """Return the day, marked where it is git's or the first indexing's."""
-    return file.date + _SOFT_DATES.get(file.date_from, "")
+    return marked_day(file.date, file.date_from)
 
 
 def _tag(tag: DigestTag, repo: str, told: set[str], width: int, style: Style) -> list[str]:

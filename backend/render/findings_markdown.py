@@ -6,6 +6,7 @@ from functools import partial
 
 from backend.render.answer_frame import MAX_CHARS, about_documents, answer_markdown, trust_markdown
 from backend.render.counts import counted
+from backend.render.day import marked_day
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.schemas.kickoff import Candidate, Findings
@@ -38,7 +39,7 @@ def findings_markdown(findings: Findings, *, max_chars: int = MAX_CHARS) -> str:
 
 
 def _candidate(candidate: Candidate, limit: int) -> list[str]:
-    about = [inert(candidate.title, _TITLE_LIMIT), candidate.date]
+    about = [inert(candidate.title, _TITLE_LIMIT), marked_day(candidate.date, candidate.date_from)]
     path = inert(candidate.source_path, PATH_LIMIT)
     head = f"{candidate.rank}. [{inert(candidate.repo, 120)}] " + " › ".join(
         part for part in (path, *about) if part

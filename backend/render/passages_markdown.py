@@ -6,6 +6,7 @@ from functools import partial
 
 from backend.render.answer_frame import MAX_CHARS, about_documents, answer_markdown, trust_markdown
 from backend.render.counts import counted
+from backend.render.day import marked_day
 from backend.render.inert import inert
 from backend.render.paths import PATH_LIMIT
 from backend.render.source_line import source_line
@@ -36,7 +37,7 @@ def passages_markdown(passages: Passages, *, max_chars: int = MAX_CHARS) -> str:
 
 def _passage(passage: Passage, limit: int) -> list[str]:
     place = f"{inert(passage.source_path, PATH_LIMIT)}:{passage.start_line}-{passage.end_line}"
-    parts = [place, inert(passage.heading, 120), passage.date]
+    parts = [place, inert(passage.heading, 120), marked_day(passage.date, passage.date_from)]
     head = (
         f"{passage.rank}. [{inert(passage.repo, 120)}] {' › '.join(part for part in parts if part)}"
     )

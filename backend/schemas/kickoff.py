@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from backend.schemas.document import DateFrom
 from backend.schemas.manifest import ManifestEntry
 
 
@@ -29,6 +30,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     date: str
+    date_from: DateFrom = "document"
     lede: str = ""
     excerpt: str = ""
     heading: str = ""
@@ -87,6 +89,7 @@ class Passage(Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     date: str
+    date_from: DateFrom = "document"
     status: str = ""
     heading: str = ""
     start_line: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
@@ -17,7 +17,12 @@ from backend.errors import CvError
 from backend.schemas.roles import CHANGELOG_ROLE
 from backend.tree.files import write_atomic
 from backend.tree.found import Place
+from backend.tree.listing import listed
+from backend.tree.repos import main_checkout
 from backend.tree.root import KIT_FOLDER
+
+_NAMED = 2
+"""Folders that have gone which a note names."""
 
 _NEW = """\
 ---
@@ -87,11 +92,19 @@ def choices(sources: list[Source]) -> Choices:
 def add_places(root: Path, sources: list[Source], places: list[Place]) -> list[str]:
     """Append an entry for each of ``places`` that has none; returns their paths. A missing file is written anew.
 
+    Not for a folder of a linked worktree that the main checkout has too: its documents are copies, and worktrees come and go.
     Only whole lines are added, at the end of the list; the result is read back before it replaces the file.
     """
     known = {_clean(source.path) for source in sources}
     out = choices(sources).excluded
-    new = [place for place in places if place.path not in known and not _is_below(place.path, out)]
+    indexed = {p.path for p in places if p.path not in out and not _is_below(p.path, out)}
+    new = [
+        place
+        for place in places
+        if place.path not in known
+        and not _is_below(place.path, out)
+        and _in_main_checkout(root, place.path) not in indexed
+    ]
     path = sources_path(root)
     if path.exists() and not new:
         return []
@@ -117,9 +130,32 @@ def gone(root: Path, sources: list[Source]) -> list[str]:
     return [s.path for s in sources if s.include and not os.path.isdir(root / _clean(s.path))]
 
 
+def gone_note(paths: list[str]) -> list[str]:
+    """One note for all of ``paths`` that are ``gone``, none where there are none."""
+    if len(paths) < 2:
+        return [f"sources.md: {path} is no longer there" for path in paths]
+    rest = "; cv doctor names them" if len(paths) > _NAMED else ""
+    return [f"sources.md: {len(paths)} folders are no longer there: {listed(paths, _NAMED)}{rest}"]
+
+
 def dangling(root: Path, sources: list[Source]) -> list[str]:
     """Paths that ``include: false`` is to leave out and that are not there: misspelt, perhaps, so that nothing is left out."""
     return [s.path for s in sources if not s.include and not _is_there(root, _clean(s.path))]
+
+
+def _in_main_checkout(root: Path, path: str) -> str:
+    """Where a documents folder of a linked worktree lies in the main checkout, relative to ``root``; '' for any other folder."""
+    for folder in PurePosixPath(path).parents:
+        if not os.path.lexists(root / folder / ".git"):
+            continue
+        main = main_checkout(root / folder)
+        if main is None:
+            return ""
+        inner = PurePosixPath(path).relative_to(folder)
+        return Path(
+            os.path.relpath(os.path.realpath(main / inner), os.path.realpath(root))
+        ).as_posix()
+    return ""
 
 
 def _is_there(root: Path, path: str) -> bool:

@@ -243,7 +243,15 @@ def test_sources_that_stand_there_twice_or_lead_nowhere(bare: Any, doctor: Any) 
     twice, outside, *gone = doctor().of("sources")
     assert "ferry/context-v has 2 entries" in twice["what"]
     assert "../elsewhere does not lie below the senior root" in outside["what"]
-    assert "gone/context-v is not there" in gone[0]["what"]
+    assert [one["what"] for one in gone] == ["gone/context-v is not there (any more)"]
+
+
+def test_folders_that_have_gone_are_one_finding_that_names_them_all(bare: Any, doctor: Any) -> None:
+    names = [f"tree-{n}/context-v" for n in range(10)]
+    entries = "".join(f"  - path: {name}\n" for name in names)
+    kit(bare, "sources.md").write_text(f"---\nsources:\n{entries}---\n")
+    (gone,) = doctor().of("sources")
+    assert gone["what"] == f"10 folders are not there (any more): {', '.join(names)}"
 
 
 # --- the store -------------------------------------------------------------------------------------------------------

@@ -372,3 +372,32 @@ def test_new_and_vanished_folders_are_said(tree: Any) -> None:
         "sources.md: 1 new: barn/context-v",
         "sources.md: inn/context-v is no longer there",
     )
+
+
+def test_many_vanished_folders_are_one_note_of_a_sync_and_none_of_a_question(tree: Any) -> None:
+    """Temporary worktrees, say; a walk that a question starts keeps quiet about what only its owner cares for."""
+    folders = [f"trees/t{n}/context-v" for n in range(10)]
+    for folder in folders:
+        tree.document(f"{folder}/{folder[6:8]}.md")
+    tree.sync()
+    tree.delete("trees")
+    quick = tree.sync(quick=True)
+    assert not any("no longer there" in note for note in quick.notes)
+    assert tree.sync().notes == (
+        "sources.md: 10 folders are no longer there: trees/t0/context-v, trees/t1/context-v and 8 more; "
+        "cv doctor names them",
+    )
+
+
+def test_a_worktree_that_came_and_went_leaves_nothing_behind(site: Any) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/A.md")
+    site.commit("ferry", "2025-01-01")
+    site.sync()
+    before = (site.kit / "sources.md").read_bytes()
+    site.git("ferry", "worktree", "add", "--quiet", "../next", "-b", "next")
+    assert site.sync().notes == ()
+    assert site.passed_over() == {"next/context-v/A.md": "copy of ferry/context-v/A.md"}
+    site.git("ferry", "worktree", "remove", "../next")
+    assert site.sync().notes == ()
+    assert (site.kit / "sources.md").read_bytes() == before

@@ -9,7 +9,15 @@ import pytest
 
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.found import Place
-from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources, sources_path
+from backend.tree.sources import (
+    SourcesError,
+    add_places,
+    choices,
+    gone,
+    gone_note,
+    load_sources,
+    sources_path,
+)
 
 HARBOUR = Place("harbour/context-v", CORPUS_ROLE)
 LOG = Place("harbour/changelog", CHANGELOG_ROLE)
@@ -42,6 +50,55 @@ def test_a_second_run_changes_nothing(org: Any, file: Path) -> None:
     before = (file.read_bytes(), file.stat().st_mtime_ns)
     assert add(org, HARBOUR, LOG) == []
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+
+
+def worktree(org: Any, path: str) -> None:
+    org.git(
+        "ferry", "worktree", "add", "--quiet", str(org.path(path)), "-b", path.replace("/", "-")
+    )
+
+
+@pytest.mark.parametrize("path", ["ferry-next", "ferry/next", "trees/deep/next"])
+def test_a_worktree_gets_no_entry_for_what_the_main_checkout_has(
+    org: Any, file: Path, path: str
+) -> None:
+    """Worktrees come and go; what they share with the main checkout is a copy of it."""
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.commit("ferry", "2025-01-01")
+    worktree(org, path)
+    main = Place("ferry/context-v", CORPUS_ROLE)
+    copy = Place(f"{path}/context-v", CORPUS_ROLE)
+    only_there = Place(f"{path}/pier/context-v", CORPUS_ROLE)
+    assert add(org, main, copy, only_there) == [main.path, only_there.path]
+    assert add(org, main, copy, only_there) == []
+
+
+def test_a_worktree_gets_an_entry_where_it_is_no_copy(org: Any, file: Path) -> None:
+    """The main checkout lies elsewhere, is bare, or is left out."""
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.commit("ferry", "2025-01-01")
+    worktree(org, "next")
+    org.git("ferry", "clone", "--quiet", "--bare", ".", "../bare.git")
+    org.git("bare.git", "worktree", "add", "--quiet", "../of-bare", "main")
+    main = Place("ferry/context-v", CORPUS_ROLE)
+    copy, of_bare = Place("next/context-v", CORPUS_ROLE), Place("of-bare/context-v", CORPUS_ROLE)
+    file.write_text("---\nsources:\n  - path: ferry/context-v\n    include: false\n---\n")
+    assert add(org, main, copy, of_bare) == [copy.path, of_bare.path]
+    file.unlink()
+    assert add(org, copy) == [copy.path]
+
+
+def test_folders_that_have_gone_are_one_note() -> None:
+    assert gone_note([]) == []
+    assert gone_note(["inn/context-v"]) == ["sources.md: inn/context-v is no longer there"]
+    assert gone_note(["a/context-v", "b/context-v"]) == [
+        "sources.md: 2 folders are no longer there: a/context-v, b/context-v"
+    ]
+    assert gone_note([f"wt{n}/context-v" for n in range(10)]) == [
+        "sources.md: 10 folders are no longer there: wt0/context-v, wt1/context-v and 8 more; cv doctor names them"
+    ]
 
 
 KEPT = {

@@ -153,25 +153,27 @@ def check_sources(root: Path) -> list[Finding]:
         for folder, count in Counter(_folder(source) for source in sources).items()
         if count > 1
     ]
-    found += [
-        warning(
-            "sources",
-            f"{source.path} does not lie below the senior root; the entry has no effect",
-            where=path,
-            todo="write the path relative to the senior root",
-        )
+    outside = [
+        source.path
         for source in sources
         if Path(source.path).is_absolute() or ".." in Path(source.path).parts
     ]
     found += [
-        note(
+        warning(
             "sources",
-            f"{folder} is not there (any more)",
+            f"{folder} does not lie below the senior root; the entry has no effect",
             where=path,
-            todo="delete the entry, or leave it for when the folder comes back",
+            todo="write the path relative to the senior root",
         )
-        for folder in gone(root, sources)
+        for folder in outside
     ]
+    if absent := [folder for folder in gone(root, sources) if folder not in outside]:
+        what = f"{len(absent)} folders are not there (any more): {', '.join(absent)}"
+        todo = "delete their entries, or leave them for when the folders come back"
+        if len(absent) == 1:
+            what = f"{absent[0]} is not there (any more)"
+            todo = "delete the entry, or leave it for when the folder comes back"
+        found.append(note("sources", what, where=path, todo=todo))
     found += [
         warning(
             "sources",
