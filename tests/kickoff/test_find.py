@@ -19,6 +19,7 @@ from backend.kickoff.lexical import Query, score
 from backend.kickoff.library import Library
 from backend.kickoff.ranking import Ranking
 from backend.kickoff.why import why
+from backend.render.why_text import why_text
 from backend.tree.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -420,6 +421,24 @@ def test_a_task_that_nothing_is_about_is_said_to_be_so_and_nothing_is_cut(
     assert findings.evidence.verdict == "none"
     assert findings.notes[0].startswith("nothing here seems to be about this")
     assert len(findings.candidates) == 20
+
+
+def test_what_no_document_has_is_named_briefly(harbour: Any) -> None:
+    """However long the task is, and where no blanks part its words."""
+    for task in ("珊瑚礁" * 3_000, "".join(f"qx{n}zz " for n in range(3_000))):
+        found = harbour.find(task)
+        assert found.evidence.missing_words
+        assert all(len(note) < 600 for note in found.notes)
+        answer = why(
+            harbour.root,
+            load_config(harbour.root),
+            "Berth-Booking",
+            task=task,
+            folder=harbour.root,
+            now=NOW,
+        )
+        assert answer.placement is not None
+        assert max(map(len, why_text(answer, width=10**6).splitlines())) < 600
 
 
 def test_a_corpus_of_one_document_still_knows_what_it_is_about(small: Any) -> None:
