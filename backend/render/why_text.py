@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.render.inert import inert
+from backend.render.inert import inert, told
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, columns, wrap_indented
 from backend.schemas.kickoff import Placement, Why
@@ -28,7 +28,7 @@ def why_text(why: Why, *, width: int = 80, colour: bool = False) -> str:
     lines += wrap_indented(inert(text, 1000), width, "  ")
     if why.entry is not None:
         for problem in why.entry.problems:
-            said = f"! line {problem.line}: {inert(problem.reason, 300)}"
+            said = f"! line {problem.line}: {told(problem.reason, 300)}"
             lines += [style.warn(line) for line in wrap_indented(said, width, "    ", "  ")]
     if why.placement is not None:
         lines += ["", *_placement(why.placement, width, style)]
