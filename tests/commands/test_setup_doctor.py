@@ -424,6 +424,16 @@ def test_frontmatter_is_named_with_line_and_reason_and_left_alone(
     assert not found["fixable"]
 
 
+def test_a_sign_is_shown_as_it_stands_in_the_file(untouched: Any, cv: Any) -> None:
+    """What the author looks for is what the file has."""
+    untouched.write("ferry/context-v/specs/Odd.md", "---\ntitle: Odd\nlede: > a\n---\n\nText.\n")
+    untouched.right = untouched.fingerprint()
+    assert cv("sync").code == 0
+    said = "text right behind the sign > or | (put it on the next line, indented)"
+    assert said in " ".join(cv("doctor").out.split())
+    assert said in " ".join(cv("why", "ferry/context-v/specs/Odd.md").out.split())
+
+
 def test_a_file_that_cannot_be_indexed_is_named(untouched: Any, doctor: Any, cv: Any) -> None:
     with untouched.path("ferry/context-v/Huge.md").open("wb") as file:
         file.truncate(33 * 1024**2)
