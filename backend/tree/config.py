@@ -224,8 +224,11 @@ def _explained(error: msgspec.ValidationError, raw: dict[str, Any]) -> ConfigErr
 
 
 def shown(value: Any) -> str:
-    """A value of the file as an error repeats it: JSON, 80 characters at the most."""
-    text = json.dumps(value, ensure_ascii=False)
+    """A value of a file as an error repeats it: JSON, 80 characters at the most."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # YAML has keys of any kind, and circles
+        return "something else"
     return text if len(text) <= 80 else text[:79] + "…"
 
 
