@@ -94,10 +94,15 @@ def open_root(root: Path | None) -> tuple[Path, Config]:
 
     The root gets into 'cv list-roots' too, but only when the command has ended well: the callback in cli.py writes it.
     """
-    found = require_root(here()) if root is None else named_root(root)
+    found = senior_root(root)
     config = load_config(found)
     list_root(found)
     return found, config
+
+
+def senior_root(root: Path | None) -> Path:
+    """The senior root, named or found from here, whatever its config says. Raises ``NotApplicable``."""
+    return require_root(here()) if root is None else named_root(root)
 
 
 def list_root(root: Path) -> None:

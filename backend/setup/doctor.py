@@ -58,7 +58,7 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
             lambda: hooks.check_settings_hooks(here),
             lambda: hooks.check_script(here),
             hooks.check_launcher,
-            lambda: hooks.check_last_runs(here),
+            lambda: hooks.check_last_runs(here, known=_said_already(here)),
         )
     return Diagnosis(
         senior_root=str(root) if root else None, findings=tuple(findings), mended=mended
@@ -71,7 +71,9 @@ def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
         lambda: store.check_index(root),
         lambda: store.check_manifests(root),
     ]
-    if embedder:  # without one Chroma can't be opened, and it is not Chroma's fault
+    if embedder and not tree.config_faults(
+        root
+    ):  # else it can't be opened, and that is not Chroma's fault
         of_store.insert(2, lambda: store.check_chroma(root))
     if tree.readable(root) is None:
         of_store.append(lambda: _freshness(root, config))
@@ -84,6 +86,12 @@ def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
         *_all(lambda: reranker.check_reranker(root, config)),
         *_all(lambda: documents.check_frontmatter(root), lambda: documents.check_superseded(root)),
     ]
+
+
+def _said_already(root: Path) -> list[CvError]:
+    """What the checks of the config and of ``sources.md`` tell of."""
+    error = tree.readable(root)
+    return [*tree.config_faults(root), *([error] if error else [])]
 
 
 def _freshness(root: Path, config: Config) -> list[Finding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -15,11 +16,13 @@ import msgspec
 
 from backend.errors import CvError
 from backend.schemas.roles import CHANGELOG_ROLE
+from backend.tree.config import shown
 from backend.tree.files import write_atomic
 from backend.tree.found import Place
 from backend.tree.listing import listed
 from backend.tree.repos import main_checkout
 from backend.tree.root import KIT_FOLDER
+from backend.tree.source_faults import explained
 
 _NAMED = 2
 """Folders that have gone which a note names."""
@@ -225,28 +228,38 @@ def _parse(text: str, path: Path) -> list[Source]:
         ) from error
     except ValueError as error:  # a day such as 2026-02-30
         raise SourcesError(f"{path}: the frontmatter: {error}; put that value in quotes") from error
-    entries = block.get("sources") or [] if isinstance(block, dict) else None
-    expected = (
-        f"{path}: sources: expected a list of entries with path, kind, include, note, subdirs"
-    )
-    if not isinstance(entries, list):
-        raise SourcesError(f"{expected}; got something else")
+    if not isinstance(block, dict):
+        raise SourcesError(
+            f"{path}: the frontmatter: expected 'sources:' with a list of entries, got {shown(block)}"
+        )
+    entries = block.get("sources") or []
     try:
+        if not isinstance(entries, list):
+            raise msgspec.ValidationError("no list - at `$`")
         return msgspec.convert([_as_text(entry) for entry in entries], list[Source], strict=False)
     except msgspec.ValidationError as error:
-        where = re.search(r" - at `\$\[(\d+)\]", str(error))
-        number = f"entry {int(where.group(1)) + 1}: " if where else ""
-        raise SourcesError(f"{expected}; {number}{str(error).split(' - at ')[0]}") from error
+        what = explained(str(error), entries, "\n".join(lines[1:end]))
+        raise SourcesError(f"{path}: {what}") from error
 
 
 def _as_text(entry: Any) -> Any:
     """An entry whose texts are text, where YAML sees a number or a day (a folder ``2024``, a note that is a date)."""
     if not isinstance(entry, dict):
         return entry
-    return {
-        key: str(value) if key in ("path", "kind", "note") and value is not None else value
+    texts = {
+        key: str(value) if key in ("kind", "note") and value is not None else _name(value)
         for key, value in entry.items()
+        if key in ("path", "kind", "note")
     }
+    names = entry.get("subdirs")
+    if isinstance(names, list):
+        texts["subdirs"] = [_name(name) for name in names]
+    return entry | texts
+
+
+def _name(value: Any) -> Any:
+    """A folder's name or path as text; what can be none stays as it is."""
+    return str(value) if isinstance(value, int | float | date) else value
 
 
 def _is_below(path: str, folders: frozenset[str]) -> bool:

@@ -199,6 +199,43 @@ def test_a_broken_config_is_a_problem_that_a_person_mends(bare: Any, doctor: Any
     assert path.read_text() == '{\n  "kickoff": "on",\n}\n'
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("config.json", '{"nudge": {"after_days": "5 days"}}', 'got "5 days"'),
+        ("config.json", '{"chroma": 5}', "chroma: expected an object"),
+        ("config.json", '{"kickoff": "on"', "not valid JSON"),
+        ("sources.md", "---\nsources:\n  - path: [\n---\n", "mend the frontmatter there"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_once(
+    tree: Any, cv: Any, doctor: Any, file: str, text: str, words: str
+) -> None:
+    """Not by every check and run that came to grief over it as well."""
+    kit(tree, file).write_text(text)
+    error = cv("sync").err.removeprefix("cv: ").strip()
+    assert words in error
+    now = int(time.time())
+    write_record(tree.root, "hook", Record(at=now, ok=False, error=error))
+    write_record(tree.root, "sync", Record(at=now, ok=False, error=f"the sync failed: {error}"))
+    seen = doctor()
+    assert seen.code == 1
+    assert [words in each["what"] for each in seen.json["findings"]].count(True) == 1
+    assert seen.of("doctor") == []
+
+
+def test_each_wrong_value_is_a_problem_with_the_command_that_mends_it(
+    bare: Any, doctor: Any
+) -> None:
+    raw = json.loads(kit(bare, "config.json").read_text()) | {"kickoff": "sometimes", "nudge": 3}
+    kit(bare, "config.json").write_text(json.dumps(raw))
+    for arguments in ((), ("--fix",)):
+        first, second = doctor(*arguments).of("config", "problem")
+        assert "'cv config unset nudge' gives" in first["todo"]
+        assert "'cv config set kickoff VALUE' mends it, 'cv config unset kickoff'" in second["todo"]
+    assert json.loads(kit(bare, "config.json").read_text()) == raw
+
+
 def test_unknown_keys_and_dismissed_paths_that_are_gone(bare: Any, doctor: Any) -> None:
     path = kit(bare, "config.json")
     path.write_text(

@@ -181,6 +181,16 @@ def test_values_that_yaml_takes_for_numbers_and_days_are_text(org: Any, file: Pa
     assert [(s.path, s.note) for s in load_sources(org.root)] == [("2024", "2025-01-01")]
 
 
+def test_so_are_those_in_subdirs_and_notes_may_be_anything(org: Any, file: Path) -> None:
+    file.write_text(
+        "---\nsources:\n  - path: mill/context-v\n    subdirs: [2024, extra]\n    note: [a, 5]\n---\n"
+    )
+    assert choices(load_sources(org.root)).included == {
+        "mill/context-v/2024",
+        "mill/context-v/extra",
+    }
+
+
 def test_folders_that_are_gone_are_named(org: Any, file: Path) -> None:
     org.path("harbour/context-v").mkdir(parents=True)
     add(org, HARBOUR, LOG)
@@ -197,6 +207,22 @@ BROKEN = {
     "a number": "---\nsources: 5\n---\n",
     "an entry without a path": "---\nsources:\n  - include: false\n---\n",
     "include as a word": "---\nsources:\n  - path: a\n    include: maybe\n---\n",
+    "include misspelt, in the second entry": (
+        "---\ntitle: x\nsources:\n  - path: a\n\n  # theirs\n  - path: b\n    note: y\n    include: flase\n---\n"
+    ),
+    "include without a value": "---\nsources:\n  - path: a\n    include:\n---\n",
+    "a number for include": "---\nsources:\n  - path: a\n    include: 3\n---\n",
+    "a list for a path": "---\nsources:\n  - path: [a, b]\n    include: false\n---\n",
+    "an entry that is empty": "---\nsources:\n  - path: a\n  -\n---\n",
+    "a path without a value": "---\nsources:\n  - path:\n    include: false\n---\n",
+    "a kind without a value": "---\nsources:\n  - path: a\n    kind:\n---\n",
+    "subdirs as a word": "---\nsources:\n  - path: a\n    subdirs: extra\n---\n",
+    "a list in subdirs": "---\nsources:\n  - path: a\n    subdirs: [extra, [b]]\n---\n",
+    "entries in an inline list": "---\nsources: [{path: a}, {path: b, include: flase}]\n---\n",
+    "a value with a day in it": "---\nsources:\n  - path: a\n    include: [2025-01-01]\n---\n",
+    "a value that holds itself": "---\nsources:\n  - path: a\n    include: &x [*x]\n---\n",
+    "a key by an alias": "---\nbase: &b {include: flase}\nsources:\n  - <<: *b\n    path: a\n---\n",
+    "a long value": f"---\nsources:\n  - path: a\n    include: {'x' * 300}\n---\n",
     "a day that is none": "---\nsources:\n  - path: a\n    note: 2025-02-30\n---\n",
     "a list on top": "---\n- path: a\n---\n",
 }

@@ -12,6 +12,8 @@ from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.machine import free_bytes
 from backend.tree.config import ConfigError, config_path, load_config, moved_from
 from backend.tree.config_edits import unknown_keys
+from backend.tree.config_faults import check_config as look_for_faults
+from backend.tree.config_faults import cure
 from backend.tree.home import is_approved
 from backend.tree.root import KIT_FOLDER, MARKER, dismissed_folders, has_marker
 from backend.tree.sources import Source, SourcesError, dangling, gone, load_sources, sources_path
@@ -21,19 +23,21 @@ FREE_BYTES = 200 * 1024**2
 
 
 def check_config(root: Path) -> tuple[Config, list[Finding]]:
-    """The config, with defaults where it can't be read, and what is wrong with it."""
+    """The config, all defaults where it can't be used, and what is wrong with it."""
     path = str(config_path(root))
-    try:
-        config = load_config(root)
-        before, unknown = moved_from(root), unknown_keys(root)
-    except ConfigError as error:
-        found = problem(
-            "config",
-            str(error),
-            where=path,
-            todo="mend it there; until then no session and no command works here",
-        )
-        return Config(senior_root=str(root)), [found]
+    if faults := config_faults(root):
+        found = [
+            problem(
+                "config",
+                str(fault),
+                where=path,
+                todo=f"{cure(fault) or 'mend it there'}; until then no session and no other command works here",
+            )
+            for fault in faults
+        ]
+        return Config(senior_root=str(root)), found
+    config = load_config(root)
+    before, unknown = moved_from(root), unknown_keys(root)
     found_all = []
     if before is not None:
         found_all.append(
@@ -65,6 +69,14 @@ def check_config(root: Path) -> tuple[Config, list[Finding]]:
         if not (root / folder).is_dir()
     ]
     return config, found_all or [ok("config", "config.json")]
+
+
+def config_faults(root: Path) -> tuple[ConfigError, ...]:
+    """Why ``config.json`` can't be used: each wrong value, or that it is no JSON. Empty where it can be."""
+    try:
+        return look_for_faults(root).faults
+    except ConfigError as error:
+        return (error,)
 
 
 def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
