@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +12,6 @@ from backend.schemas.document import Document, DocumentDate
 from backend.schemas.manifest import ManifestEntry
 from backend.tree.gitdates import git_dates
 from backend.tree.repos import Repo, head_commit, innermost_repo
-
-_RULES = "renames"
-"""Noted with the commit at which git was asked; another word with each change of what git is asked, and it is asked anew."""
 
 
 class Dating:
@@ -47,6 +45,15 @@ class Dating:
         if moment:
             return DocumentDate(_day(moment), moment, "git")
         return DocumentDate(_day(ingested_at), ingested_at, "ingest")
+
+    def forget_gone(self) -> None:
+        """Let go of what git said of repos that are no longer in the tree."""
+        known = {row[0] for row in self._index.db.execute("SELECT DISTINCT repo FROM git_date")}
+        for repo in known - self._repos.keys() - {""}:
+            with self._index.transaction():
+                self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
+                self._index.db.execute("DELETE FROM git_head WHERE repo = ?", (repo,))
+                self._index.set_fact("compact", "due")
 
     def refreshed(self) -> set[str]:
         """Undated documents in repos whose commit has changed since git was last asked."""
@@ -83,14 +90,13 @@ class Dating:
         self._ask(repo)
         inner = path[len(repo) + 1 :] if repo else path
         row = self._index.db.execute(
-            "SELECT moment FROM git_date WHERE repo = ? AND path = ?", (repo, inner)
+            "SELECT moment FROM git_date WHERE repo = ? AND file = ?", (repo, _key(inner))
         ).fetchone()
         return int(row[0]) if row else 0
 
     def _known_head(self, repo: str) -> str:
         row = self._index.db.execute("SELECT head FROM git_head WHERE repo = ?", (repo,)).fetchone()
-        head, _, rules = (row[0] if row else "").partition(" ")
-        return head if rules == _RULES else ""
+        return row[0] if row else ""
 
     def _ask(self, repo: str) -> None:
         if repo in self._current:
@@ -104,12 +110,15 @@ class Dating:
         except CvError as error:
             self.failed[repo] = str(error)
             return
-        rows = [(repo, path, date.best) for path, date in dates.items()]
+        rows = [(repo, _key(path), date.best) for path, date in dates.items()]
         self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
         self._index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", rows)
-        self._index.db.execute(
-            "INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, f"{head} {_RULES}")
-        )
+        self._index.db.execute("INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, head))
+
+
+def _key(path: str) -> bytes:
+    """What stands for ``path`` in the index: git also tells the names of files that have gone, or are nobody's business here."""
+    return hashlib.blake2b(path.encode(errors="surrogateescape"), digest_size=8).digest()
 
 
 def _day(moment: int) -> str:

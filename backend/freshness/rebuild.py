@@ -50,7 +50,7 @@ def begin(root: Path, roles: tuple[str, ...]) -> Entered:
                     live.db.backup(copy)
             else:
                 with WritableIndex.open(new_index_path(root)) as index:  # should git fail now
-                    dates = live.db.execute("SELECT repo, path, moment FROM git_date")
+                    dates = live.db.execute("SELECT repo, file, moment FROM git_date")
                     index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", dates)
     except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
         clear(root)

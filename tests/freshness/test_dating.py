@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -125,23 +123,6 @@ def test_a_rename_with_an_edit_is_news(site: Any) -> None:
     site.edit("ferry/context-v/New.md", "The ", "Now the ")
     site.sync(now=NOW + timedelta(days=5))
     assert dates(site) == {"New.md": ("2026-03-07", "ingest")}
-
-
-def test_an_index_of_before_a_change_of_the_rules_asks_git_again(site: Any) -> None:
-    site.repo("ferry")
-    site.document("ferry/context-v/A.md", day=None)
-    head = site.commit("ferry", "2025-06-06")
-    site.sync()
-    with closing(sqlite3.connect(site.kit / "index.sqlite")) as db, db:
-        db.execute("UPDATE git_head SET head = ?", (head,))
-        db.execute("UPDATE git_date SET moment = moment + 86400")
-    site.document("ferry/context-v/B.md")
-    site.sync()
-    with closing(sqlite3.connect(site.kit / "index.sqlite")) as db:
-        moments = [
-            row[0] for row in db.execute("SELECT moment FROM git_date WHERE path LIKE '%A.md'")
-        ]
-    assert moments == [int(datetime(2025, 6, 6, 12, tzinfo=UTC).timestamp())]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script in git's place")

@@ -147,6 +147,27 @@ def test_no_memory_of_the_process_gets_into_the_store(site: Any) -> None:
     site.check()
 
 
+def test_what_git_tells_of_other_files_is_not_kept_by_name(site: Any) -> None:
+    """Of a repo with an undated document git is asked, and knows what was deleted, is private or no document at all."""
+    for repo in ("mill", "inn"):
+        site.repo(repo)
+        site.document(f"{repo}/context-v/Plain.md", day=None)
+        site.document(f"{repo}/context-v/{SECRET}{repo}.md")
+        site.document(f"{repo}/context-v/{SECRET}{repo}private.md", private="true")
+        site.write(f"{repo}/notes/{SECRET}{repo}outside.md", "no document")
+        site.commit(repo, "2025-06-06")
+    site.sync()
+    assert traces(site.kit, f"{SECRET}millprivate"), "that it is passed over, while it is there"
+    assert traces(site.kit, f"{SECRET}milloutside") == []
+    for path in (f"context-v/{SECRET}mill.md", f"context-v/{SECRET}millprivate.md"):
+        site.delete(f"mill/{path}")
+    site.commit("mill", "2025-07-07")
+    site.delete("inn")
+    site.sync()
+    assert traces(site.kit, SECRET) == []
+    site.check()
+
+
 def nearest(site: Any, vector: Any) -> dict[str, float]:
     """By collection how near to ``vector`` the nearest one is that stands in Chroma's own file of them, deleted or not."""
     found = {}
