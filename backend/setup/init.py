@@ -16,6 +16,7 @@ from backend.tree.config import change_config, config_path, create_config, load_
 from backend.tree.files import write_if_changed
 from backend.tree.found import documents_folder
 from backend.tree.home import cv_home, register_root
+from backend.tree.listing import listed
 from backend.tree.quoting import quoted
 from backend.tree.root import KIT_FOLDER, find_root, home_folder, require_plain_kit
 from backend.tree.sources import load_sources
@@ -96,7 +97,7 @@ def check_root(root: Path) -> Path:
 def check_inner(survey: Survey) -> None:
     """Raise ``UsageError`` when there is a senior root below the one that is about to be set up."""
     if survey.inner and not survey.set_up:
-        named = ", ".join(map(str, survey.inner))
+        named = listed([str(root) for root in survey.inner], 3)
         raise UsageError(
             f"{survey.root} has a senior root below it ({named}), and a document belongs to one only. Take that one out "
             f"first (cv init --remove --senior-root {quoted(survey.inner[0])}), or go on with it as it is"

@@ -144,6 +144,17 @@ def test_a_root_above_a_root_is_refused_and_names_it(organisation: Any, cv: Any)
     assert done.code == 0
 
 
+def test_of_many_roots_below_some_are_named(organisation: Any, cv: Any) -> None:
+    for number in range(5):
+        organisation.document(f"site-{number}/context-v/Plan.md")
+        below = str(organisation.path(f"site-{number}"))
+        cv("init", "--senior-root", below, "--yes", "--no-index")
+    done = cv("init", "--senior-root", str(organisation.root), "--yes", "--no-index")
+    assert done.code == 2
+    assert "site-2 and 2 more)" in done.err
+    assert "site-4" not in done.err
+
+
 @pytest.mark.parametrize(
     ("path", "text", "says"),
     [
