@@ -1,4 +1,4 @@
-"""tools/wheels.py: of a pin's hashes, those stay whose wheel one of CPython 3.11 to 3.13 takes."""
+"""tools/wheels.py: of a pin's hashes, those stay whose wheel one of CPython 3.11 to 3.14 takes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ KEPT = (
 DROPPED = (
     "a-1-cp310-cp310-win_amd64.whl",
     "a-1-cp313-cp313t-win_amd64.whl",
-    "a-1-cp314-cp314-win_amd64.whl",
-    "a-1-cp314-abi3-win_amd64.whl",
+    "a-1-cp315-cp314-win_amd64.whl",
+    "a-1-cp315-abi3-win_amd64.whl",
     "a-1-pp311-pypy311_pp73-win_amd64.whl",
     "a-1-py2-none-any.whl",
 )

@@ -1,6 +1,6 @@
 """Drop from a requirements file the hashes of wheels that no supported Python can take; tools/lock.sh runs it.
 
-A release has wheels also for Pythons that the plugin does not run on (3.10, 3.14, free-threaded ones, PyPy). Their hashes
+A release has wheels also for Pythons that the plugin does not run on (3.10, 3.15, free-threaded ones, PyPy). Their hashes
 were three fifths of the lock files, which every installed version of the plugin carries. What is kept is for any system::
 
     python3 -I tools/wheels.py requirements.txt pylock.toml
@@ -17,7 +17,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-MINORS = (11, 12, 13)  # CPython 3.x, as README.md and pyproject.toml name them
+# CPython 3.x. README.md and pyproject.toml name all but 3.14, which bin/cv takes where there is nothing else.
+MINORS = (11, 12, 13, 14)
 NEWEST = max(MINORS)
 
 # Pairs of a wheel's Python tag and ABI tag, as the packaging user guide's "Platform compatibility tags" defines them.
