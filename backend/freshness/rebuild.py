@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
+
 from backend.freshness.index import Index
 from backend.freshness.index_file import is_damaged, remove_index
 from backend.freshness.mirror import mirror, mirror_beside
@@ -52,7 +54,10 @@ def begin(root: Path, roles: tuple[str, ...]) -> Entered:
                 with WritableIndex.open(new_index_path(root)) as index:  # should git fail now
                     dates = live.db.execute("SELECT repo, path, moment FROM git_date")
                     index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", dates)
-    except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
+    except (
+        sqlite3.DatabaseError,
+        msgspec.MsgspecError,
+    ):  # damaged: a reason to rebuild, with nothing to copy
         clear(root)
         return entered
     if set(roles) != set(ROLES):

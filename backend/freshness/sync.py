@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
@@ -132,7 +133,7 @@ class _Writer(Struct, frozen=True):
             tree, notes = look(root, self.config, now=self.now, quick=self.options.quick)
             try:
                 done = self.bring_in_line(tree, notes)
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
                 if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
                     reason = f"{index}: {error}; is the disk full, or the folder read-only?"
                     raise CvError(reason) from error

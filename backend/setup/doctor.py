@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from backend.errors import CvError
@@ -66,16 +67,15 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
 
 
 def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
-    of_store: list[Check] = [
-        lambda: store.check_writable(root),
-        lambda: store.check_index(root),
-        lambda: store.check_manifests(root),
-    ]
-    if embedder:  # without one Chroma can't be opened, and it is not Chroma's fault
-        of_store.insert(2, lambda: store.check_chroma(root))
+    found = _all(lambda: store.check_writable(root), lambda: store.check_index(root))
+    of_store: list[Check] = [lambda: store.check_manifests(root)]
+    damaged = any(f.level == "problem" and f.where == str(index_path(root)) for f in found)
+    # Without an embedder Chroma can't be opened, and it is not Chroma's fault; a damaged index is nothing to compare it with.
+    if embedder and not damaged:
+        of_store.insert(0, lambda: store.check_chroma(root))
     if tree.readable(root) is None:
         of_store.append(lambda: _freshness(root, config))
-    found = _all(*of_store)
+    found += _all(*of_store)
     if not embedder:
         found = [replace(finding, fixable=False) for finding in found]
     return [
@@ -96,7 +96,7 @@ def _all(*checks: Check) -> list[Finding]:
     for check in checks:
         try:
             findings += check()
-        except (CvError, OSError, sqlite3.Error) as error:
+        except (CvError, OSError, sqlite3.Error, msgspec.MsgspecError) as error:
             what = f"a check could not be made: {error}"
             findings.append(
                 warning("doctor", what, todo="mend what the others found, and run again")
