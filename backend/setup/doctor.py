@@ -29,15 +29,19 @@ from backend.setup.init import (
 from backend.tree.config import load_config
 from backend.tree.home import registered_roots, standing, unregister_roots
 from backend.tree.lock import exclusive
-from backend.tree.root import KIT_FOLDER
+from backend.tree.root import KIT_FOLDER, closed_root
 from backend.tree.sources import choices, load_sources
 from backend.tree.walk import discover
 
 Check = Callable[[], list[Finding]]
 
 
-def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
-    """Look at this machine, and at ``root`` where there is one. Never raises for what it finds."""
+def diagnose(
+    root: Path | None, *, folder: Path | None = None, mended: tuple[str, ...] = ()
+) -> Diagnosis:
+    """Look at this machine, and at ``root`` where there is one; else whether there is a closed one at ``folder`` or above. Never
+    raises for what it finds.
+    """
     config, of_config = tree.check_config(root) if root else (None, [])
     embedding = config.embedding if config else Embedding()
     findings = _all(
@@ -61,8 +65,12 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
             hooks.check_launcher,
             lambda: hooks.check_last_runs(here),
         )
+    closed = closed_root(folder) if root is None and folder is not None else None
+    if closed is not None:
+        findings += tree.check_closed(closed)
+    named = root or closed
     return Diagnosis(
-        senior_root=str(root) if root else None, findings=tuple(findings), mended=mended
+        senior_root=str(named) if named else None, findings=tuple(findings), mended=mended
     )
 
 

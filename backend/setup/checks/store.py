@@ -31,7 +31,7 @@ from backend.setup.checks.server import check_server
 from backend.tree.config import load_config
 from backend.tree.found import Tree
 from backend.tree.quoting import quoted
-from backend.tree.root import KIT_FOLDER
+from backend.tree.root import KIT_FOLDER, owner
 
 SYNC = "run 'cv sync'"
 REMAKE = "run 'cv doctor --fix': it is made again from the index, nothing is embedded anew"
@@ -49,19 +49,12 @@ def check_writable(root: Path) -> list[Finding]:
     return [
         problem(
             "store",
-            f"{barred[0].name} may not be written by you (it belongs to {_owner(barred[0])}): syncs fail, and answers come from "
+            f"{barred[0].name} may not be written by you (it belongs to {owner(barred[0])}): syncs fail, and answers come from "
             "what was indexed before",
             where=barred[0],
             todo=f'make it yours (sudo chown -R "$USER" {quoted(str(kit))}), or leave the syncs to its owner',
         )
     ]
-
-
-def _owner(path: Path) -> str:
-    try:
-        return path.owner()
-    except (KeyError, NotImplementedError, OSError):  # a number without a name; Windows
-        return "somebody else"
 
 
 def check_index(root: Path) -> list[Finding]:
