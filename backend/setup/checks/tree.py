@@ -9,9 +9,9 @@ from backend.errors import CvError, UsageError
 from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
-from backend.setup.checks.machine import free_bytes
 from backend.tree.config import ConfigError, config_path, load_config, moved_from
 from backend.tree.config_edits import unknown_keys
+from backend.tree.files import free_bytes
 from backend.tree.home import is_approved
 from backend.tree.root import (
     KIT_FOLDER,
