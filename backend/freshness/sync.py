@@ -149,7 +149,7 @@ class _Writer(Struct, frozen=True):
         try:
             return self.bring_in_line(tree, notes)
         except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
-            if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
+            if not _is_damage(error):
                 raise CvError(f"{index}: {error}; can its folder be written to?") from error
         remove_index(index)
         return self.bring_in_line(tree, notes, was="damaged")
@@ -228,6 +228,18 @@ class _Writer(Struct, frozen=True):
             or index.fact("erase")
             or not index.notes.empty()
         )
+
+
+def _is_damage(error: BaseException | None) -> bool:
+    """Whether ``error`` is the fault of the index itself, or came up when an index was closed for one that is."""
+    while error is not None:
+        if isinstance(error, sqlite3.OperationalError):
+            if is_damaged(error):
+                return True
+        elif isinstance(error, (sqlite3.DatabaseError, msgspec.MsgspecError)):
+            return True
+        error = error.__context__
+    return False
 
 
 def _clear_leftovers(root: Path) -> None:
