@@ -114,5 +114,11 @@ def is_damaged(error: sqlite3.OperationalError) -> bool:
     """Whether the file itself is at fault, not its folder or the disk."""
     return any(
         word in str(error)
-        for word in ("malformed", "no such table", "not a database", "no such column")
+        for word in (
+            "malformed",
+            "no such table",
+            "not a database",
+            "no such column",
+            "Could not decode",
+        )
     )

@@ -18,7 +18,13 @@ from backend.tree.found import documents_folder
 from backend.tree.home import cv_home, register_root
 from backend.tree.listing import listed
 from backend.tree.quoting import quoted
-from backend.tree.root import KIT_FOLDER, find_root, home_folder, require_plain_kit
+from backend.tree.root import (
+    KIT_FOLDER,
+    find_root,
+    home_folder,
+    require_open_kit,
+    require_plain_kit,
+)
 from backend.tree.sources import load_sources
 
 SESSION_START = """\
@@ -62,7 +68,7 @@ class Step(Struct, frozen=True):
 
 
 def check_root(root: Path) -> Path:
-    """``root`` resolved, if it can become a senior root. Raises ``UsageError`` with the reason otherwise."""
+    """``root`` resolved, if it can become a senior root. Raises ``UsageError``, or ``CvError``, with the reason otherwise."""
     folder = root.expanduser()
     if not folder.is_dir():
         raise UsageError(
@@ -85,6 +91,7 @@ def check_root(root: Path) -> Path:
             f"{within} is a documents folder, and nothing of ours is ever written there; "
             "name the folder that holds your repos with --senior-root PATH"
         )
+    require_open_kit(folder)
     outer = find_root(folder.parent)
     if outer is not None:
         raise UsageError(

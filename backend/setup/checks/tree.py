@@ -9,13 +9,20 @@ from backend.errors import CvError, UsageError
 from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
-from backend.setup.checks.machine import free_bytes
 from backend.tree.config import ConfigError, config_path, load_config, moved_from
 from backend.tree.config_edits import unknown_keys
 from backend.tree.config_faults import check_config as look_for_faults
 from backend.tree.config_faults import cure
+from backend.tree.files import free_bytes
 from backend.tree.home import is_approved
-from backend.tree.root import KIT_FOLDER, MARKER, dismissed_folders, has_marker
+from backend.tree.root import (
+    KIT_FOLDER,
+    MARKER,
+    closed_todo,
+    closed_words,
+    dismissed_folders,
+    has_marker,
+)
 from backend.tree.sources import Source, SourcesError, dangling, gone, load_sources, sources_path
 
 FREE_BYTES = 200 * 1024**2
@@ -103,6 +110,18 @@ def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
         return []
     todo += "; until then nothing new is indexed, and searches go by words"
     return [problem("config", what, where=config_path(root), todo=todo)]
+
+
+def check_closed(root: Path) -> list[Finding]:
+    """What is to be said of a root whose kit may not be entered."""
+    return [
+        problem(
+            "store",
+            f"{KIT_FOLDER} {closed_words(root)}",
+            where=root / KIT_FOLDER,
+            todo=closed_todo(root),
+        )
+    ]
 
 
 def check_kit(root: Path) -> list[Finding]:
