@@ -172,7 +172,7 @@ class Library:
             return self._nearest_in_index(vector, among)
         try:
             hits = self._nearest_in_chroma(vector)
-        except CvError as error:
+        except (CvError, OSError) as error:
             self.notes.append(
                 f"searched without Chroma, in the index's own copy of the vectors ({error})"
             )
