@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
+from backend.freshness.graph import FLOAT, Header
 from backend.freshness.records import StoreError
-
-_HEADER = struct.Struct("<i4Q")
-_FLOAT = 4  # bytes
 
 _DELETE = 3  # as Chroma's log names the operation
 _FORGET_NAMES = f"""
@@ -57,19 +54,18 @@ def blank_unused_places(folder: Path) -> None:
     """Overwrite the places for vectors that are not in use: Chroma writes them as it found them in this process's memory, where
     the text of any file may stand that was read, a private one too. Raises ``StoreError``.
 
-    ``header.bin`` (chroma-hnswlib, ``saveIndex``): an int32, then as uint64 an offset, how many places there are, how many are
-    in use, and the bytes of each in ``data_level0.bin``; ``length.bin`` has a float for each (words of memory were seen in
-    both). Files that don't look so are left alone.
+    Words of memory were seen in both files that have them. Files that don't look as ``graph`` has it are left alone.
     """
-    for header in folder.glob("*/header.bin"):
-        data = header
+    for path in folder.glob("*/header.bin"):
+        data = path
         try:
-            _, _, places, used, each = _HEADER.unpack_from(header.read_bytes())
-            for name, bytes_each in (("data_level0.bin", each), ("length.bin", _FLOAT)):
-                data = header.with_name(name)
-                if used * bytes_each < data.stat().st_size <= places * bytes_each:
-                    _blank_from(data, used * bytes_each)
-        except (OSError, struct.error) as error:
+            header = Header.read(path)
+            for name, bytes_each in (("data_level0.bin", header.each), ("length.bin", FLOAT)):
+                data = path.with_name(name)
+                start = header.used * bytes_each
+                if start < data.stat().st_size <= header.places * bytes_each:
+                    _blank_from(data, start)
+        except (OSError, ValueError) as error:
             raise StoreError(f"{data}: unused places could not be overwritten ({error})") from error
 
 

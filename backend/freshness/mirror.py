@@ -5,8 +5,8 @@ Here for the Chroma in the tree's own folder; ``telling`` does it for a team's s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,10 @@ def _update(root: Path, config: Config, index: WritableIndex, progress: Progress
     folder, erase = chroma_path(root), index.fact("erase") != ""
     if erase and not lets_go_of_words(folder):
         raise StoreError("its full-text index keeps the words of deleted text")
+    if index.fact("ended in Chroma") == "twice":
+        raise StoreError("two syncs in a row ended in it without getting on")
     filling = _Filling(index, progress)
-    with alone(root):
+    with alone(root), _ending_noted(index):
         # Here as below: one collection after the other, each in an opening of its own, since Chroma keeps the vectors of all that
         # it has touched in memory.
         for role in ROLES:
@@ -90,6 +92,18 @@ def _update(root: Path, config: Config, index: WritableIndex, progress: Progress
     tie(folder, index.fact("chroma"))
 
 
+@contextmanager
+def _ending_noted(index: WritableIndex) -> Iterator[None]:
+    """Until the block is left, ``index`` has a note that this process ended in it. Once is no reason to think ill of Chroma's
+    folder: it may have been killed. Nor is it where a part has been done, since then the next sync has less to do.
+    """
+    index.set_fact("ended in Chroma", "twice" if index.fact("ended in Chroma") else "once")
+    try:
+        yield
+    finally:
+        index.set_fact("ended in Chroma", "")
+
+
 def mirror_beside(root: Path, config: Config, index: WritableIndex, progress: Progress) -> None:
     """Fill a Chroma folder of its own from ``index``, beside the one in use. Raises ``StoreError``."""
     _rebuild(root, config, index, progress, beside=True)
@@ -101,6 +115,7 @@ def _rebuild(
     with index.transaction():
         index.notes.everything()
         index.set_fact("chroma", "")
+        index.set_fact("ended in Chroma", "")
     folder = new_chroma_path(root) if beside else chroma_path(root)
     filling = _Filling(index, progress)
     with nullcontext() if beside else alone(root):
@@ -143,6 +158,7 @@ class _Filling:
                 _upsert(store, role, rows)
                 with self.index.transaction():
                     notes.mirrored(read)
+                    self.index.set_fact("ended in Chroma", "")
                 self.done += len(read)
                 rows.clear()
                 read.clear()

@@ -185,6 +185,80 @@ def test_few_file_handles_cost_an_answer_not_a_traceback(tree: Any, cv_process: 
     tree.check()
 
 
+def graph_of(folder: Path) -> Path:
+    """Give the folder of the role's graph of vectors: of two the larger one."""
+    return max(folder.glob("*/index_metadata.pickle"), key=lambda path: path.stat().st_size).parent
+
+
+def cut(path: Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+
+EACH = 4 * 65 + 4 * 384 + 8
+"""Bytes of a place in ``data_level0.bin``: 64 links and how many they are, a vector of the static embedder, a label."""
+
+GRAPH: dict[str, Callable[[Path], Any]] = {
+    "header cut": lambda folder: cut(folder / "header.bin", 80),
+    "header cut to half": lambda folder: cut(folder / "header.bin", 40),
+    "header emptied": lambda folder: cut(folder / "header.bin", 0),
+    "places cut": lambda folder: cut(folder / "data_level0.bin", 10 * EACH),
+    "lengths cut": lambda folder: cut(folder / "length.bin", 20),
+    "upper links cut": lambda folder: cut(folder / "link_lists.bin", 40),
+    "links lead nowhere": lambda folder: overwrite(
+        folder / "data_level0.bin", 10 * EACH + 4, 40, b"\xff"
+    ),
+    "more links than there can be": lambda folder: overwrite(
+        folder / "data_level0.bin", 10 * EACH, 2, b"\xff"
+    ),
+    "upper links overwritten": lambda folder: overwrite(folder / "link_lists.bin", 0, 40, b"\xff"),
+}
+
+
+@pytest.mark.parametrize("damage", GRAPH.values(), ids=GRAPH)
+def test_a_graph_that_does_not_fit_together_ends_no_process(
+    tree: Any, damage: Callable[[Path], Any], cv_process: Any
+) -> None:
+    """Chroma itself believes what stands there: a query, a sync after an edit, or each one from then on ended with SIGSEGV."""
+    damage(graph_of(tree.kit / "chroma"))
+    found = cv_process("find", "anchor", "--json")
+    assert (found.code, found.err) == (0, "")
+    tree.document("r0/context-v/specs/New.md")
+    done = cv_process("sync", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert sum(part["embedded"] for part in json.loads(done.out)["roles"].values()) == 1
+    assert "the Chroma store was made anew" in found.out + done.out
+    tree.check()
+
+
+def test_a_sync_with_nothing_to_do_sees_that_a_graph_is_too_short(tree: Any) -> None:
+    cut(graph_of(tree.kit / "chroma") / "header.bin", 80)
+    assert tree.sync().notes == ("the Chroma store was made anew",)
+    tree.check()
+    assert tree.sync().notes == ()
+
+
+def test_what_is_cut_off_a_graph_is_seen_wherever_that_is(tree: Any) -> None:
+    from backend.freshness.graph import Header, damage
+
+    folder = tree.kit / "chroma"
+    assert damage(folder, links=True) == ""
+    for header in folder.glob("*/header.bin"):
+        used, each = Header.read(header).used, Header.read(header).each
+        for name, needed in (
+            ("header.bin", 100),
+            ("data_level0.bin", used * each),
+            ("length.bin", used * 4),
+            ("link_lists.bin", used * 4),
+        ):
+            path = header.with_name(name)
+            whole = path.read_bytes()
+            for length in {0, 1, needed // 3, needed // 2, needed - 4, needed - 1}:
+                path.write_bytes(whole[:length])
+                assert damage(folder, links=False) != "", (name, length)
+            path.write_bytes(whole)
+    assert damage(folder, links=True) == ""
+
+
 @pytest.mark.parametrize("damage", ["deleted", "one deleted", "garbage", "emptied"])
 def test_damaged_manifests_are_written_anew(tree: Any, counts: Any, damage: str) -> None:
     before = tree.cards()
