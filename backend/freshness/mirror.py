@@ -10,7 +10,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from backend.freshness.erasing import lets_go_of_words
+from backend.freshness.graph import unreached
 from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.records import LocalStore, StoreError
@@ -52,6 +55,8 @@ def mirror(
         index.set_fact("server", "")
     whole = in_line(chroma_path(root), config, ROLES, index.fact)
     if whole and index.notes.empty() and not index.fact("erase"):
+        if not index.fact("unreached"):
+            _note_unreached(index, chroma_path(root))
         return []
     if whole:
         try:
@@ -76,6 +81,7 @@ def _update(root: Path, config: Config, index: WritableIndex, progress: Progress
         raise StoreError("two syncs in a row ended in it without getting on")
     filling = _Filling(index, progress)
     with alone(root), _ending_noted(index):
+        index.set_fact("unreached", "")
         # Here as below: one collection after the other, each in an opening of its own, since Chroma keeps the vectors of all that
         # it has touched in memory.
         for role in ROLES:
@@ -88,6 +94,7 @@ def _update(root: Path, config: Config, index: WritableIndex, progress: Progress
                 if store.count(role) != index.chunk_count(role):
                     raise StoreError("it did not hold what it should")
                 store.settle([role])
+        _note_unreached(index, folder)
     index.set_fact("erase", "")
     tie(folder, index.fact("chroma"))
 
@@ -104,6 +111,14 @@ def _ending_noted(index: WritableIndex) -> Iterator[None]:
         index.set_fact("ended in Chroma", "")
 
 
+def _note_unreached(index: WritableIndex, folder: Path) -> None:
+    """Note in ``index`` which chunks Chroma's searches don't get to, so that they are searched there."""
+    row = "SELECT id FROM chunk WHERE chroma_id = ?"
+    found = [index.db.execute(row, (chroma_id,)).fetchone() for chroma_id in unreached(folder)]
+    rows = sorted(number for (number,) in filter(None, found))
+    index.set_fact("unreached", msgspec.json.encode(rows).decode())
+
+
 def mirror_beside(root: Path, config: Config, index: WritableIndex, progress: Progress) -> None:
     """Fill a Chroma folder of its own from ``index``, beside the one in use. Raises ``StoreError``."""
     _rebuild(root, config, index, progress, beside=True)
@@ -116,6 +131,7 @@ def _rebuild(
         index.notes.everything()
         index.set_fact("chroma", "")
         index.set_fact("ended in Chroma", "")
+        index.set_fact("unreached", "")
     folder = new_chroma_path(root) if beside else chroma_path(root)
     filling = _Filling(index, progress)
     with nullcontext() if beside else alone(root):
@@ -129,6 +145,7 @@ def _rebuild(
                 store.purge([role])
                 store.settle([role])
     index.set_fact("erase", "")
+    _note_unreached(index, folder)
     token = new_token()
     tie(folder, token)
     index.set_fact("names", names(config, ROLES))
