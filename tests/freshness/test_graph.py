@@ -85,7 +85,7 @@ def test_what_the_graph_does_not_lead_to_is_found_in_the_index(site: Any, cv_pro
         assert found[:100] == pytest.approx(right[:100], abs=1e-5)
     ((level, what),) = store_findings(cv_process)
     assert level == "note"
-    assert what.startswith("Chroma's graph of vectors does not lead to 4 chunks")
+    assert what.startswith("Chroma's graph of vectors does not lead to 4 of 160 chunks")
     assert cv_process("doctor").code == 0
 
 

@@ -140,6 +140,7 @@ def check_chroma(root: Path) -> list[Finding]:
         return []
     with index:
         beside = len(index.unreached())
+        chunks = sum(index.chunk_count(role) for role in ROLES)
     if not (path / "chroma.sqlite3").is_file():
         return [
             warning(
@@ -185,8 +186,8 @@ def check_chroma(root: Path) -> list[Finding]:
         return [
             note(
                 "store",
-                f"Chroma's graph of vectors does not lead to {beside} chunks, which happens where many are nearly alike; "
-                "questions find them in the index",
+                f"Chroma's graph of vectors does not lead to {beside} of {chunks} chunks, which happens where many are nearly "
+                "alike; questions find them in the index",
                 where=path,
                 todo="nothing: only another program that asks Chroma itself misses them",
             )
