@@ -165,7 +165,7 @@ def _empty_message(before: Picked | None, window: Window, filters: Filters) -> s
         if value
     ]
     kept = f" with {' '.join(asked)}" if asked else ""
-    nothing = f"Nothing was modified {window.phrase}{kept}."
+    nothing = f"No document is dated {window.phrase}{kept}."
     if before is not None:
         day = before.day.isoformat()
         return f"{nothing} The newest before that is of {day}: --since {day} shows it."

@@ -23,6 +23,7 @@ from backend.commands.common import (
 from backend.commands.completion import repos
 from backend.errors import UsageError
 from backend.schemas.catchup import Digest
+from backend.schemas.config import Nudge
 from backend.tree.quoting import quoted
 
 
@@ -167,8 +168,13 @@ def nudge(choice: str | None, root: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(config.nudge)
         return
-    muted = config.nudge.muted_until
+    click.echo(nudge_words(config.nudge))
+
+
+def nudge_words(settings: Nudge) -> str:
+    """Whether the nudge speaks, in a sentence's half."""
+    muted = settings.muted_until
     silent = (
         f", silent until {muted.astimezone():%Y-%m-%d %H:%M}" if muted and muted > now() else ""
     )
-    click.echo(f"the catch-up nudge is {config.nudge.state}{silent}")
+    return f"the catch-up nudge is {settings.state}{silent}"

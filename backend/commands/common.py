@@ -17,7 +17,7 @@ from backend.errors import NotApplicable, UsageError
 from backend.render.escaped import harmless_json
 from backend.schemas.config import Config
 from backend.tree.config import load_config
-from backend.tree.root import KIT_FOLDER, find_root, require_root
+from backend.tree.root import KIT_FOLDER, find_root, require_open_kit, require_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -90,14 +90,19 @@ def json_option(function: F) -> F:
 
 
 def open_root(root: Path | None) -> tuple[Path, Config]:
-    """The senior root and its config. Raises ``NotApplicable``, ``ConfigError``.
+    """The senior root and its config. Raises as ``require_root``, and ``ConfigError``.
 
     The root gets into 'cv list-roots' too, but only when the command has ended well: the callback in cli.py writes it.
     """
-    found = require_root(here()) if root is None else named_root(root)
+    found = senior_root(root)
     config = load_config(found)
     list_root(found)
     return found, config
+
+
+def senior_root(root: Path | None) -> Path:
+    """The senior root, named or found from here, whatever its config says. Raises ``NotApplicable``."""
+    return require_root(here()) if root is None else named_root(root)
 
 
 def list_root(root: Path) -> None:
@@ -107,10 +112,11 @@ def list_root(root: Path) -> None:
 
 
 def named_root(root: Path) -> Path:
-    """The senior root that ``--root`` names, itself or by a folder in it. Raises ``NotApplicable``."""
+    """The senior root that ``--root`` names, itself or by a folder in it. Raises as ``require_root``."""
     place = root.expanduser().absolute()
     found = find_root(place)
     if found is None:
+        require_open_kit(place)
         lacks = (
             f"no {KIT_FOLDER}/config.json in it or above it" if place.is_dir() else "no such folder"
         )

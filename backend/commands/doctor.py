@@ -32,11 +32,11 @@ def doctor(context: click.Context, fix: bool, root: Path | None, as_json: bool) 
     from backend.tree.root import find_root
 
     found = find_root(here()) if root is None else named_root(root)
-    diagnosis = diagnose(found)
+    diagnosis = diagnose(found, folder=here())
     if fix:
         with waited_for() as progress:
             mended = mend(found, diagnosis.findings, now=now(), progress=progress)
-        diagnosis = diagnose(found, mended=mended)
+        diagnosis = diagnose(found, folder=here(), mended=mended)
     if as_json:
         print_json(diagnosis)
     else:

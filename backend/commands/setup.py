@@ -111,7 +111,7 @@ _TRY_IN_A_SESSION = (
 
 def _remove(senior_root: Path | None, *, yes: bool) -> None:
     from backend.setup.remove import plan_removal, remove_kit
-    from backend.tree.root import KIT_FOLDER, require_root
+    from backend.tree.root import KIT_FOLDER, MARKER, require_root
 
     dead = _dead_entry(senior_root) if senior_root is not None else None
     if senior_root is not None and (senior_root.expanduser() / KIT_FOLDER).is_dir():
@@ -131,7 +131,7 @@ def _remove(senior_root: Path | None, *, yes: bool) -> None:
         raise CvError("nothing was removed")
     remove_kit(root)
     click.echo(
-        "Removed. No document was touched; markers of 'cv dismiss' stay where they are.\n"
+        f"Removed. No document was touched, and no marker of 'cv dismiss' (a file {MARKER}).\n"
         f"The Python environment, shared by all trees, lies in {cv_home()}; delete that folder when no tree is left."
     )
 

@@ -10,6 +10,7 @@ from backend.documents.body import HASH_LENGTH, body_fingerprint, body_start
 from backend.documents.chunks import cut_chunks
 from backend.documents.dates import clamp, file_name_date, parse_date, read_moment
 from backend.documents.frontmatter import read_frontmatter
+from backend.documents.hiding import unreadable_flags
 from backend.documents.links import find_links, link_target, read_references
 from backend.documents.lists import read_authors, read_tags
 from backend.documents.outline import read_outline
@@ -65,6 +66,7 @@ def _read(data: bytes, path: str, role: str, now: datetime) -> Document:
     chunks, chunk_problems = cut_chunks(lines, first, outline, title=title, lede=lede)
     body_hash, body_length = body_fingerprint(lines, first)
     problems += chunk_problems + _date_problems(front.fields, now)
+    problems += unreadable_flags(values, front.fields.lines, front.hidden_by)
     return Document(
         title=title,
         lede=lede,
@@ -87,8 +89,8 @@ def _read(data: bytes, path: str, role: str, now: datetime) -> Document:
         superseded_by=read_references(values.get("superseded_by")),
         supersedes=read_references(values.get("supersedes")),
         links=find_links(lines, first, outline),
-        private=read_flag(values.get("private")) is True,
-        publish=read_flag(values.get("publish")),
+        private="private" in front.hidden_by,
+        publish=False if "publish" in front.hidden_by else read_flag(values.get("publish")),
         problems=_presentable(problems),
     )
 

@@ -8,8 +8,16 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 from msgspec import Struct
+from msgspec.structs import replace
 
-from backend.documents.block import Block, find_block, keys_end, prose_start
+from backend.documents.block import Block, find_block, keys_end, prose_start, skip_comments
+from backend.documents.hiding import (
+    HIDING,
+    before_text,
+    first_paragraph,
+    hides,
+    hiding_lines,
+)
 from backend.documents.keys import normal_key
 from backend.documents.recovery import Fields, is_conflict, recover
 from backend.schemas.document import Problem
@@ -46,24 +54,49 @@ _REASONS = (
 
 
 class Frontmatter(Struct, frozen=True):
-    """The fields, and ``body``: the index (from 0) of the line where the text below begins."""
+    """The fields, and ``body``: the index (from 0) of the line where the text below begins. ``hidden_by``: which of ``HIDING``
+    say that the document is to be left out.
+    """
 
     fields: Fields
     body: int
+    hidden_by: frozenset[str] = frozenset()
 
 
 def read_frontmatter(lines: list[str]) -> Frontmatter:
     """Read the frontmatter of a file's lines; where there is none, the whole file is body."""
-    nothing = Frontmatter(Fields({}, {}, []), 0)
     block = find_block(lines)
     if block is None:
-        return nothing
+        return _hidden(Frontmatter(Fields({}, {}, []), 0), [], _head(lines))
     inside = lines[block.first : block.end]
     trusted = block.closed and sum(map(len, inside)) <= YAML_LIMIT
     found = _read_closed(inside, block) if trusted else _read_open(inside, block)
+    keys, doubtful = lines[block.first : found.body], lines[found.body : block.end]
     if not found.fields.values and any(line.strip() for line in inside):
-        return nothing  # two horizontal rules with text between them
-    return found
+        # Two horizontal rules with text between them.
+        found, keys, doubtful = Frontmatter(Fields({}, {}, []), 0), [], inside
+    text = before_text(doubtful) if block.closed else first_paragraph(doubtful)
+    return _hidden(found, keys, text)
+
+
+def _head(lines: list[str]) -> list[str]:
+    """The first lines of a file without a block, in which frontmatter of another kind may stand: TOML's, or without fences."""
+    rest = lines[skip_comments(lines, 0) :]
+    fence = rest[0].strip() if rest else ""
+    if fence not in ("+++", "---", ";;;"):
+        return first_paragraph(rest)
+    inside = rest[1:]
+    end = next((index for index, line in enumerate(inside) if line.strip() == fence), None)
+    return first_paragraph(inside) if end is None else before_text(inside[:end])
+
+
+def _hidden(found: Frontmatter, block: list[str], text: list[str]) -> Frontmatter:
+    """``found``, with what hides the document wherever it stands: of a key that stands twice, in a line of the ``block`` that
+    YAML takes for something else, or in the first lines of what may be ``text``.
+    """
+    keys = {key for key in HIDING if hides(key, found.fields.values.get(key))}
+    keys |= hiding_lines(block) | hiding_lines(text, alone=True)
+    return replace(found, hidden_by=frozenset(keys))
 
 
 def _read_open(inside: list[str], block: Block) -> Frontmatter:
@@ -135,11 +168,9 @@ def _parse_yaml(inside: list[str], first_line: int) -> Fields:
         number = first_line + line
         if key in fields.values:
             before = fields.lines[key]
-            fields.problems.append(
-                Problem(
-                    number, f"the key {key[:60]!r} stands in line {before} too; the last one counts"
-                )
-            )
+            counts = "the one that hides counts" if key in HIDING else "the last one counts"
+            reason = f"the key {key[:60]!r} stands in line {before} too; {counts}"
+            fields.problems.append(Problem(number, reason))
         fields.values[key] = value
         fields.lines[key] = number
     return fields

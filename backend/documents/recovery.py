@@ -5,11 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from backend.documents.keys import is_known, normal_key, split_key
-from backend.documents.values import read_flag
 from backend.schemas.document import Problem
 
 CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
-HIDING = {"private": True, "publish": False}
 
 
 class Fields(Struct, frozen=True):
@@ -43,9 +41,6 @@ def recover(lines: list[str], first_line: int, *, first_wins: bool = False) -> F
     fields = Fields({}, {}, [])
     for key, line_number, texts in groups:
         if first_wins and key in fields.values:
-            # Whichever side of a merge hides the document, it stays hidden.
-            if key in HIDING and read_flag(_value(texts)) is HIDING[key]:
-                fields.values[key] = _value(texts)
             continue
         fields.values[key] = _value(texts)
         fields.lines[key] = line_number

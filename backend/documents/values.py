@@ -16,8 +16,8 @@ VALUE_LIMIT = 200
 # Template text left standing: {{generate-uuid}}, <your-name>.
 _PLACEHOLDER = re.compile(r"\{\{.*\}\}|<[^<>]*>", re.DOTALL)
 _NAME_KEYS = ("name", "title", "label")
-_YES = frozenset({"true", "yes", "on", "1", "y"})
-_NO = frozenset({"false", "no", "off", "0", "n"})
+YES = frozenset({"true", "yes", "on", "1", "y"})
+NO = frozenset({"false", "no", "off", "0", "n"})
 
 
 def scalar_text(value: object) -> str:
@@ -58,9 +58,9 @@ def read_flag(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
     text = scalar_text(value).strip("'\"").casefold()
-    if text in _YES:
+    if text in YES:
         return True
-    return False if text in _NO else None
+    return False if text in NO else None
 
 
 def _inner(item: object) -> list[object] | None:

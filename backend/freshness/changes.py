@@ -1,6 +1,8 @@
-"""What is different on disk from what the index knows: one comparison of stamps, no file is opened."""
+"""What is different on disk from what is known of it: one comparison of stamps, no file is opened."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -8,8 +10,31 @@ from backend.freshness.index import Index, Known
 from backend.tree.found import FoundFile, Tree
 
 
+class Noted(Struct, frozen=True):
+    """What the last sync noted of a file; ``repo`` is empty for one that was passed over."""
+
+    role: str
+    mtime: float
+    size: int
+    repo: str = ""
+
+    def differs(self, file: FoundFile) -> bool:
+        """Whether ``file`` has to be read again. Another repo (a ``.git`` that has appeared above it) changes its chunks' ids."""
+        before, now = (self.role, self.mtime, self.size), (file.role, file.mtime, file.size)
+        return before != now or self.repo not in ("", file.repo)
+
+
+class Differences(Struct, frozen=True):
+    """``new`` files, ``changed`` ones, paths of the ``same`` and of those that are ``gone`` (in order)."""
+
+    new: list[FoundFile]
+    changed: list[FoundFile]
+    same: set[str]
+    gone: list[str]
+
+
 class Changes(Struct, frozen=True):
-    """``to_read``: new files and those whose mtime, size, role or repo differs; ``gone``: paths that are no longer there;
+    """``to_read``: new and changed files; ``gone``: paths that are no longer there; ``unchanged``: those of documents;
     ``known``: what the index had of every document.
     """
 
@@ -21,35 +46,32 @@ class Changes(Struct, frozen=True):
 
 def find_changes(tree: Tree, index: Index, roles: tuple[str, ...]) -> Changes:
     """Compare ``tree`` with ``index``."""
-    known, passed_over = index.known(), index.passed_over()
-    to_read, unchanged = [], set()
+    known = index.known()
+    noted = {path: Noted(e.role, e.mtime, e.size) for path, e in index.passed_over().items()}
+    noted |= {path: Noted(e.role, e.mtime, e.size, e.repo) for path, e in known.items()}
+    found = differences(tree, noted, roles)
+    return Changes([*found.new, *found.changed], found.gone, found.same & known.keys(), known)
+
+
+def differences(tree: Tree, noted: Mapping[str, Noted], roles: tuple[str, ...]) -> Differences:
+    """Compare ``tree`` with what was ``noted`` of each file, by path."""
+    found = Differences([], [], set(), [])
     for path, file in tree.files.items():
         if file.role not in roles:
             continue
-        if (document := known.get(path)) is not None:
-            same = (document.mtime, document.size, document.role, document.repo) == (
-                file.mtime,
-                file.size,
-                file.role,
-                file.repo,
-            )
-            if same:
-                unchanged.add(path)
-        elif (other := passed_over.get(path)) is not None:
-            same = (other.mtime, other.size, other.role) == (file.mtime, file.size, file.role)
+        before = noted.get(path)
+        if before is None:
+            found.new.append(file)
+        elif before.differs(file):
+            found.changed.append(file)
         else:
-            same = False
-        if not same:
-            to_read.append(file)
-    role_of = {path: entry.role for path, entry in known.items()} | {
-        p: e.role for p, e in passed_over.items()
-    }
-    gone = [
+            found.same.add(path)
+    found.gone.extend(
         path
-        for path, role in role_of.items()
-        if role in roles and path not in tree.files and not out_of_sight(path, tree.unreadable)
-    ]
-    return Changes(to_read, sorted(gone), unchanged, known)
+        for path in sorted(noted.keys() - tree.files.keys())
+        if noted[path].role in roles and not out_of_sight(path, tree.unreadable)
+    )
+    return found
 
 
 def out_of_sight(path: str, unreadable: list[str]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.errors import CvError
 from backend.freshness.writable_index import WritableIndex
 from backend.schemas.document import Document, DocumentDate
+from backend.schemas.manifest import ManifestEntry
 from backend.tree.gitdates import git_dates
 from backend.tree.repos import Repo, head_commit, innermost_repo
 
@@ -24,11 +26,18 @@ class Dating:
         self._current: set[str] = set()
         self.failed: dict[str, str] = {}
 
-    def of(self, path: str, document: Document, ingested_at: int) -> DocumentDate:
-        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine."""
+    def of(
+        self, path: str, document: Document, ingested_at: int, moved: ManifestEntry | None = None
+    ) -> DocumentDate:
+        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine. ``moved``: what the index had
+        of the same bytes at another path, which git does not know to have moved before the next commit.
+        """
         if document.date is not None:
             return document.date
-        return self.from_outside(path, ingested_at)
+        date = self.from_outside(path, ingested_at)
+        if date.source == "ingest" and moved is not None and moved.date_from == "git":
+            return DocumentDate(moved.date, moved.modified_at, "git")
+        return date
 
     def from_outside(self, path: str, ingested_at: int) -> DocumentDate:
         """The date of a document that says none itself."""
@@ -36,6 +45,15 @@ class Dating:
         if moment:
             return DocumentDate(_day(moment), moment, "git")
         return DocumentDate(_day(ingested_at), ingested_at, "ingest")
+
+    def forget_gone(self) -> None:
+        """Let go of what git said of repos that are no longer in the tree."""
+        known = {row[0] for row in self._index.db.execute("SELECT DISTINCT repo FROM git_date")}
+        for repo in known - self._repos.keys() - {""}:
+            with self._index.transaction():
+                self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
+                self._index.db.execute("DELETE FROM git_head WHERE repo = ?", (repo,))
+                self._index.set_fact("compact", "due")
 
     def refreshed(self) -> set[str]:
         """Undated documents in repos whose commit has changed since git was last asked."""
@@ -72,7 +90,7 @@ class Dating:
         self._ask(repo)
         inner = path[len(repo) + 1 :] if repo else path
         row = self._index.db.execute(
-            "SELECT moment FROM git_date WHERE repo = ? AND path = ?", (repo, inner)
+            "SELECT moment FROM git_date WHERE repo = ? AND file = ?", (repo, _key(inner))
         ).fetchone()
         return int(row[0]) if row else 0
 
@@ -92,10 +110,15 @@ class Dating:
         except CvError as error:
             self.failed[repo] = str(error)
             return
-        rows = [(repo, path, date.best) for path, date in dates.items()]
+        rows = [(repo, _key(path), date.best) for path, date in dates.items()]
         self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))
         self._index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", rows)
         self._index.db.execute("INSERT OR REPLACE INTO git_head VALUES (?, ?)", (repo, head))
+
+
+def _key(path: str) -> bytes:
+    """What stands for ``path`` in the index: git also tells the names of files that have gone, or are nobody's business here."""
+    return hashlib.blake2b(path.encode(errors="surrogateescape"), digest_size=8).digest()
 
 
 def _day(moment: int) -> str:

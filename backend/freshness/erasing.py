@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
 from backend.freshness.graph import FLOAT, Header
 from backend.freshness.records import StoreError
+
+_DELETED = 1  # as hnswlib marks it
+_BLOCK = 1000  # places that are read at once
 
 _DELETE = 3  # as Chroma's log names the operation
 _FORGET_NAMES = f"""
@@ -50,9 +54,10 @@ def lets_go_of_words(folder: Path) -> bool:
         return False
 
 
-def blank_unused_places(folder: Path) -> None:
+def blank_unused_places(folder: Path, *, erase: bool) -> None:
     """Overwrite the places for vectors that are not in use: Chroma writes them as it found them in this process's memory, where
-    the text of any file may stand that was read, a private one too. Raises ``StoreError``.
+    the text of any file may stand that was read, a private one too. ``erase``: also those of deleted vectors, which Chroma only
+    marks (of a short text the words can be read back from its vector). Raises ``StoreError``.
 
     Words of memory were seen in both files that have them. Files that don't look as ``graph`` has it are left alone.
     """
@@ -60,12 +65,15 @@ def blank_unused_places(folder: Path) -> None:
         data = path
         try:
             header = Header.read(path)
-            for name, bytes_each in (("data_level0.bin", header.each), ("length.bin", FLOAT)):
+            used, each = header.used, header.each
+            for name, bytes_each in (("data_level0.bin", each), ("length.bin", FLOAT)):
                 data = path.with_name(name)
-                start = header.used * bytes_each
-                if start < data.stat().st_size <= header.places * bytes_each:
-                    _blank_from(data, start)
-        except (OSError, ValueError) as error:
+                size = data.stat().st_size
+                if used * bytes_each < size <= header.places * bytes_each:
+                    _blank_from(data, used * bytes_each)
+                if erase and used * bytes_each <= size and bytes_each == each:
+                    _blank_deleted(data, used, each, slice(header.vector_at, header.label_at))
+        except (OSError, ValueError, struct.error) as error:
             raise StoreError(f"{data}: unused places could not be overwritten ({error})") from error
 
 
@@ -76,6 +84,31 @@ def _blank_from(data: Path, start: int) -> None:
         if any(rest):
             file.seek(start)
             file.write(bytes(len(rest)))
+
+
+def _blank_deleted(data: Path, used: int, each: int, vector: slice) -> None:
+    """Searches still pass through deleted places, so each gets the vector of a neighbour that is there, else none at all.
+
+    A place begins with how many neighbours it has (uint16), the mark (a byte) and, from byte 4 on, their places (uint32).
+    """
+    with data.open("r+b") as file:
+
+        def read(place: int) -> bytes:
+            file.seek(place * each)
+            return file.read(each)
+
+        deleted: set[int] = set()
+        for start in range(0, used, _BLOCK):
+            marks = file.read(min(_BLOCK, used - start) * each)[2::each]
+            deleted.update(start + i for i, mark in enumerate(marks) if mark & _DELETED)
+        for place in deleted:
+            here = read(place)
+            neighbours = struct.unpack_from(f"<{int.from_bytes(here[:2], 'little')}I", here, 4)
+            near = next((n for n in neighbours if n < used and n not in deleted), None)
+            other = bytes(each) if near is None else read(near)
+            if here[vector] != other[vector]:
+                file.seek(place * each + vector.start)
+                file.write(other[vector])
 
 
 def erase_free_pages(folder: Path) -> None:
@@ -90,6 +123,8 @@ def erase_free_pages(folder: Path) -> None:
     fresh.unlink(missing_ok=True)
     try:
         with closing(sqlite3.connect(database)) as db:
+            # For the new file's own pages, which SQLite would not clear before it fills them.
+            db.execute("PRAGMA secure_delete = ON")
             with db:
                 db.execute(_FORGET_NAMES)
             db.execute("VACUUM INTO ?", (str(fresh),))

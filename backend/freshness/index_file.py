@@ -47,7 +47,12 @@ CREATE TABLE mark (mark TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (mark, pa
 CREATE INDEX mark_path ON mark(path);
 CREATE TABLE passed_over (path TEXT PRIMARY KEY, copy_of TEXT NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX passed_over_home ON passed_over(copy_of);
-CREATE TABLE git_date (repo TEXT NOT NULL, path TEXT NOT NULL, moment INTEGER NOT NULL, PRIMARY KEY (repo, path)) WITHOUT ROWID;
+CREATE TABLE git_date (
+    repo TEXT NOT NULL,
+    file BLOB NOT NULL,     -- a hash of its path: git tells of all files, also those that are gone or private
+    moment INTEGER NOT NULL,
+    PRIMARY KEY (repo, file)
+) WITHOUT ROWID;
 CREATE TABLE git_head (repo TEXT PRIMARY KEY, head TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE to_drop (chroma_id TEXT PRIMARY KEY, role TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE to_mirror (document INTEGER PRIMARY KEY);
@@ -109,5 +114,11 @@ def is_damaged(error: sqlite3.OperationalError) -> bool:
     """Whether the file itself is at fault, not its folder or the disk."""
     return any(
         word in str(error)
-        for word in ("malformed", "no such table", "not a database", "no such column")
+        for word in (
+            "malformed",
+            "no such table",
+            "not a database",
+            "no such column",
+            "Could not decode",
+        )
     )

@@ -91,6 +91,7 @@ class Intake:
         self.identities: dict[str, str] = {}
         self.todo: deque[FoundFile] = deque()
         self.seen: set[str] = set()
+        self.moved: dict[str, ManifestEntry] = {}
         self.waiting: list[Read] = []
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -98,6 +99,9 @@ class Intake:
         with self.index.transaction():
             for path in paths:
                 self.unfold(path)
+                entry = self.index.entry(path)
+                if entry is not None:  # the same bytes may have come elsewhere
+                    self.moved[self.known[path].file_hash] = entry
                 if self.index.remove(path):
                     self.outcome.removed[path] = self.known[path].role
 
@@ -251,8 +255,10 @@ class Intake:
     def put(self, read: Read) -> int:
         """Into the index; returns the document's number there."""
         file, document = read.file, read.document
-        ingested_at = self.entered.get((file.path, read.file_hash), int(self.now.timestamp()))
-        date = self.dating.of(file.path, document, ingested_at)
+        moved = None if file.path in self.known else self.moved.get(read.file_hash)
+        first = moved.ingested_at if moved is not None else int(self.now.timestamp())
+        ingested_at = self.entered.get((file.path, read.file_hash), first)
+        date = self.dating.of(file.path, document, ingested_at, moved)
         entry = ManifestEntry(
             mtime=file.mtime,
             size=file.size,

@@ -9,7 +9,15 @@ from backend.freshness.changes import out_of_sight
 from backend.freshness.places import load_places, save_places, still_hold
 from backend.schemas.config import Config
 from backend.tree.found import Tree
-from backend.tree.sources import SourcesError, add_places, choices, dangling, gone, load_sources
+from backend.tree.sources import (
+    SourcesError,
+    add_places,
+    choices,
+    dangling,
+    gone,
+    gone_note,
+    load_sources,
+)
 from backend.tree.walk import discover, look_at
 
 WALK_AGAIN = 3600.0
@@ -42,11 +50,9 @@ def look(root: Path, config: Config, *, now: datetime, quick: bool) -> tuple[Tre
         notes.append(
             f"sources.md: {len(new)} new: {', '.join(new[:5])}{' …' if len(new) > 5 else ''}"
         )
-    notes += [
-        f"sources.md: {path} is no longer there"
-        for path in gone(root, sources)
-        if not out_of_sight(path, tree.unreadable)
-    ]
+    if not quick:  # a query's answer is no place for it
+        absent = [path for path in gone(root, sources) if not out_of_sight(path, tree.unreadable)]
+        notes += gone_note(absent)
     notes += [
         f"sources.md: {path} is not there, so its 'include: false' leaves nothing out; is it misspelt?"
         for path in dangling(root, sources)

@@ -23,10 +23,14 @@ T = TypeVar("T")
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """The part of a manifest's entry that tells whether its file has changed."""
+    """The part of a manifest's entry that tells whether its file has changed: a document's has the ``repo``, that of a file that
+    was passed over the ``role``.
+    """
 
     mtime: float
     size: int
+    repo: str = ""
+    role: str = ""
 
 
 def load_cards(root: Path, role: str) -> dict[str, ManifestEntry]:

@@ -13,7 +13,7 @@ from backend.tree.repos import Repo
 from backend.tree.root import KIT_FOLDER
 from backend.tree.sources import Choices, sources_path
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 """Of ``index.sqlite``. Raised with each change of its tables or of what stands in them; an older index is made anew."""
 
 TIE = "context-vigilance.txt"

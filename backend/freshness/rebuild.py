@@ -12,8 +12,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
+
 from backend.freshness.index import Index
 from backend.freshness.index_file import is_damaged, remove_index
+from backend.freshness.manifest import load_all_cards
 from backend.freshness.mirror import mirror, mirror_beside
 from backend.freshness.places import (
     chroma_path,
@@ -41,23 +44,37 @@ def begin(root: Path, roles: tuple[str, ...]) -> Entered:
     entered: Entered = {}
     try:
         with live:
-            for path, known in live.known().items():
-                entry = live.entry(path)
-                if entry is not None:
-                    entered[path, known.file_hash] = entry.ingested_at
+            entered = _moments(root, live)
             if set(roles) != set(ROLES):
                 with closing(sqlite3.connect(new_index_path(root))) as copy:
                     live.db.backup(copy)
             else:
                 with WritableIndex.open(new_index_path(root)) as index:  # should git fail now
-                    dates = live.db.execute("SELECT repo, path, moment FROM git_date")
+                    dates = live.db.execute("SELECT repo, file, moment FROM git_date")
                     index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", dates)
-    except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
+    except (
+        sqlite3.DatabaseError,
+        msgspec.MsgspecError,
+    ):  # damaged: a reason to rebuild, with nothing to copy
         clear(root)
         return entered
     if set(roles) != set(ROLES):
         with WritableIndex.open(new_index_path(root)) as index:
             _forget(index, roles)
+    return entered
+
+
+def _moments(root: Path, live: Index) -> Entered:
+    """When each document of ``live`` was first indexed; by its manifest where the index's own entry is damaged."""
+    cards = {path: card for part in load_all_cards(root).values() for path, card in part.items()}
+    entered: Entered = {}
+    for path, known in live.known().items():
+        try:
+            entry = live.entry(path)
+        except msgspec.MsgspecError:
+            entry = cards.get(path)
+        if entry is not None:
+            entered[path, known.file_hash] = entry.ingested_at
     return entered
 
 

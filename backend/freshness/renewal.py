@@ -108,7 +108,7 @@ def renew(
     except Busy:
         return [str(found)] if (found := standing(root, config)) else []
     except sqlite3.DatabaseError as error:
-        reason = f"{index_path(root)}: {error}; is the disk full, or the folder read-only?"
+        reason = f"{index_path(root)}: {error}; can its folder be written to?"
         raise CvError(reason) from error
 
 

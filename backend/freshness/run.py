@@ -51,6 +51,7 @@ class Run:
         told how many files are read, of how many.
         """
         changes = find_changes(self.tree, self.index, self.roles)
+        self.dating.forget_gone()
         stale = self.dating.refreshed()
         if changes.to_read or changes.gone or stale:
             self.index.set_fact("manifests", "")  # before anything changes: a kill may come later

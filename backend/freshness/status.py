@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from backend.freshness.changes import out_of_sight
+from backend.freshness.changes import Noted, differences
 from backend.freshness.embedder import embedder_name
 from backend.freshness.guarded import address
 from backend.freshness.index import Index, is_readable
-from backend.freshness.manifest import Stamp, load_all_cards, load_cards, load_stamps
+from backend.freshness.manifest import load_all_cards, load_passed_over_stamps, load_role_stamps
 from backend.freshness.places import chroma_path, index_path
 from backend.freshness.renewal import standing
 from backend.schemas.config import Config
@@ -26,7 +26,7 @@ from backend.schemas.roles import ROLES
 from backend.schemas.status import RepoBehind, RoleStatus, Status
 from backend.schemas.sync import Failure
 from backend.tree.config_edits import unknown_keys
-from backend.tree.found import Tree
+from backend.tree.found import FoundFile, Tree
 from backend.tree.home import is_approved
 from backend.tree.root import applicability
 from backend.tree.sources import choices, load_sources
@@ -53,31 +53,26 @@ def pending(root: Path, config: Config, *, roles: tuple[str, ...] = ROLES) -> di
 
 def compare(root: Path, tree: Tree, roles: tuple[str, ...] = ROLES) -> dict[str, Pending]:
     """For each role, how ``tree`` differs from what the last sync saw."""
-    stamps = load_stamps(root)
-    found = {}
-    for role in roles:
-        files = {
-            path: Stamp(file.mtime, file.size)
-            for path, file in tree.files.items()
-            if file.role == role
-        }
-        known = load_cards(root, role).keys()
-        found[role] = Pending(
-            new=tuple(sorted(path for path in files if path not in stamps)),
-            changed=tuple(
-                sorted(
-                    path
-                    for path, stamp in files.items()
-                    if path in stamps and stamps[path] != stamp
-                )
-            ),
-            gone=tuple(
-                sorted(
-                    path for path in known - files.keys() if not out_of_sight(path, tree.unreadable)
-                )
-            ),
+    documents = {role: load_role_stamps(root, role) for role in ROLES}
+    noted = {
+        path: Noted(stamp.role, stamp.mtime, stamp.size)
+        for path, stamp in load_passed_over_stamps(root).items()
+    }
+    for role, stamps in documents.items():
+        noted |= {path: Noted(role, s.mtime, s.size, s.repo) for path, s in stamps.items()}
+    found = differences(tree, noted, roles)
+
+    def of(role: str, files: Iterable[FoundFile]) -> tuple[str, ...]:
+        return tuple(sorted(file.path for file in files if file.role == role))
+
+    return {
+        role: Pending(
+            new=of(role, found.new),
+            changed=of(role, found.changed),
+            gone=tuple(path for path in found.gone if path in documents[role]),
         )
-    return found
+        for role in roles
+    }
 
 
 def make_status(root: Path, config: Config, *, folder: Path) -> Status:

@@ -76,7 +76,7 @@ def opening(folder: Path, config: Config, *, erase: bool) -> Iterator[LocalStore
     """
     with _open(folder, config) as store:
         yield store
-    blank_unused_places(folder)
+    blank_unused_places(folder, erase=erase)
     let_go_of_words(folder)
     if erase:
         erase_free_pages(folder)

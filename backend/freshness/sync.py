@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
@@ -26,11 +27,10 @@ from backend.freshness.writable_index import WritableIndex
 from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 from backend.schemas.sync import RoleReport, SyncReport
+from backend.tree.files import naming_room
 from backend.tree.found import Tree
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER, require_plain_kit
-
-_NOT_ERASED = "another program has index.sqlite open: what was deleted from it goes for good with the first sync after that"
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is; with a remark and no amount (0, 0) for what a
@@ -81,7 +81,8 @@ def sync(
     embedder, notes = done.embedder, done.notes
     # A query does not wait for a model; the vectors of the one that ships inside take seconds.
     if done.renewing and not (options.asked and config.embedding.name != "static"):
-        notes = [*notes, *renewal.renew(root, config, until=deadline, progress=progress)]
+        with naming_room(root):
+            notes = [*notes, *renewal.renew(root, config, until=deadline, progress=progress)]
         if renewal.standing(root, config) is None:
             embedder = embedder_name(config.embedding)
     seconds = round(time.monotonic() - started, 3)
@@ -124,26 +125,32 @@ class _Writer(Struct, frozen=True):
 
     def work(self) -> _Done:
         """Take the lock, look at the tree and bring the store in line; anew where the index in use turns out to be damaged."""
-        root, index = self.root, index_path(self.root)
+        root = self.root
         busy = "another sync of this tree is at work; it will take in what has changed"
         with exclusive(root / KIT_FOLDER / "writer.lock", seconds=0, busy=busy):
             forget_snapshot(root)
             _clear_leftovers(root)
             tree, notes = look(root, self.config, now=self.now, quick=self.options.quick)
             try:
-                done = self.bring_in_line(tree, notes)
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError) and not is_damaged(error):
-                    reason = f"{index}: {error}; is the disk full, or the folder read-only?"
-                    raise CvError(reason) from error
-                remove_index(index)
-                done = self.bring_in_line(tree, notes, was="damaged")
+                with naming_room(root):
+                    done = self.bring_in_line_or_anew(tree, notes)
             finally:
                 _clear_leftovers(root)
             if done.heads is not None:
                 cards = load_all_cards(root)
                 save_snapshot(root, self.config, tree, cards, done.roles, heads=done.heads)
         return done
+
+    def bring_in_line_or_anew(self, tree: Tree, notes: list[str]) -> _Done:
+        """Index, Chroma and manifests follow ``tree``; an index that turns out to be damaged is made anew for it."""
+        index = index_path(self.root)
+        try:
+            return self.bring_in_line(tree, notes)
+        except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
+            if not _is_damage(error):
+                raise CvError(f"{index}: {error}; can its folder be written to?") from error
+        remove_index(index)
+        return self.bring_in_line(tree, notes, was="damaged")
 
     def bring_in_line(self, tree: Tree, notes: list[str], *, was: str = "") -> _Done:
         """Index, Chroma and manifests follow ``tree``. ``was``: what was wrong with the index, where that is known already."""
@@ -160,13 +167,12 @@ class _Writer(Struct, frozen=True):
                 root, config, index, tree, options.roles, now=self.now, deadline=self.deadline
             )
             roles = run.take_in(entered, partial(self.progress, "reading"))
-            erases = index.fact("erase") != ""
             words.forget()
             give_back()  # all this memory, before Chroma takes some
             notes = [*notes, *self.store(index, run), *self.left_open(run, refused)]
             at_rest = not (refused or run.left or self.is_unfinished(index, roles))
-            if not index.checkpoint() and erases:
-                notes, at_rest = [*notes, _NOT_ERASED], False
+            if waits := index.compact():
+                notes, at_rest = [*notes, waits], False
             return _Done(
                 roles=roles,
                 notes=notes,
@@ -219,6 +225,18 @@ class _Writer(Struct, frozen=True):
             or index.fact("erase")
             or not index.notes.empty()
         )
+
+
+def _is_damage(error: BaseException | None) -> bool:
+    """Whether ``error`` is the fault of the index itself, or came up when an index was closed for one that is."""
+    while error is not None:
+        if isinstance(error, sqlite3.OperationalError):
+            if is_damaged(error):
+                return True
+        elif isinstance(error, (sqlite3.DatabaseError, msgspec.MsgspecError)):
+            return True
+        error = error.__context__
+    return False
 
 
 def _clear_leftovers(root: Path) -> None:

@@ -26,6 +26,9 @@ says what its document is about. The cards of the 12 tasks that nothing is about
 _FIRST = 5
 """Files at the head of the list that should have the word which tells most of the task; where they don't, it is said."""
 
+_SHOWN = 40
+"""Characters of a word that are shown."""
+
 _CHANCE, _CHANCE_GROWS = 0.10, 0.10
 """What the nearest of n chunks reaches by chance: the largest of n draws grows with sqrt(2 ln n). Off-topic tasks reach .32 of
 18 chunks, .48 of 3,085 and .52 of 14,322 (48 on three trees; the line stays just above them)."""
@@ -88,11 +91,16 @@ def in_words(
     share = f"the document that fits best has {_words(evidence.coverage, asked)}"
     if evidence.missing_words:
         among = f" with {filters}" if filters else ""
-        share += f"; in no document{among}: {listed(evidence.missing_words, 8)}"
+        share += f"; in no document{among}: {listed([*map(_shown, evidence.missing_words)], 8)}"
     if evidence.verdict == "none":
         return [f"nothing here seems to be about this: {share}"]
     doubt = "; little comes near it in meaning" if evidence.coverage >= _COVERS else ""
     return [f"weak matches only: {share}{doubt}"]
+
+
+def _shown(word: str) -> str:
+    """A word as a sentence can name it: where no blanks part words, one may be a whole page."""
+    return word if len(word) <= _SHOWN else f"{word[: _SHOWN - 1]}…"
 
 
 def _words(coverage: float, asked: str) -> str:
@@ -115,7 +123,7 @@ def not_among_first(
     for word in np.flatnonzero(telling(query, views, text) & lacking).tolist():
         place = int(has[word].argmax())
         said.append(
-            f"none of the first {_FIRST} files has '{written[query.words[word]]}'; "
+            f"none of the first {_FIRST} files has '{_shown(written[query.words[word]])}'; "
             f"{paths[order[place]]} has, at place {place + 1}"
         )
     return said

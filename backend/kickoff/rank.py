@@ -14,6 +14,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from backend.kickoff.lexical import Floats, Views, to_one
+from backend.kickoff.nearness import Near
 
 _SECONDS_A_DAY = 86_400
 
@@ -44,13 +45,14 @@ LINKED, SEEDS, SEED_FLOOR = 0.3, 20, 40
 
 
 class Ranked(Struct, frozen=True):
-    """A document's place: ``row`` among the documents, its score, what each part gave to it, which rows link to it, and its
-    place in a reranker's own order (None: none was asked).
+    """A document's place: ``row`` among the documents, its score, what each part gave to it, why it counts as near, which rows
+    link to it, and its place in a reranker's own order (None: none was asked).
     """
 
     row: int
     score: float
     parts: dict[str, float] = field(default_factory=dict)
+    near: Near = Near()
     linked_from: tuple[int, ...] = ()
     reranker: int | None = None
 
@@ -97,10 +99,11 @@ def rank(
     parts["changelog"] = -CHANGELOG * documents.changelog.astype(np.float64)
     score: Floats = np.where(shown, np.sum(list(parts.values()), axis=0), -np.inf)
     nearness = {other: _nearness(other, repo, named) for other in set(documents.repo)}
-    near = np.array([nearness[other] for other in documents.repo])
     if repo is None:
-        near = np.maximum(near, NEAR_UNKNOWN * _common_repo(score, documents.repo))
-    parts["near"] = near * speaks
+        for other, share in _common_repos(score, documents.repo).items():
+            matches = Near(NEAR_UNKNOWN * share, "most" if share == 1 else "some")
+            nearness[other] = max(nearness[other], matches, key=lambda near: near.worth)
+    parts["near"] = np.array([nearness[other].worth for other in documents.repo]) * speaks
     score = score + parts["near"]
     parts["linked"], linked_from = _spread(score, links, shown)
     score = score + parts["linked"]
@@ -109,6 +112,7 @@ def rank(
             row,
             float(score[row]),
             {name: float(scores[row]) for name, scores in parts.items()},
+            nearness[documents.repo[row]],
             tuple(linked_from.get(row, ())),
         )
         for row in np.argsort(-score, kind="stable").tolist()
@@ -134,15 +138,18 @@ def _age_in_days(
     return np.asarray(np.maximum(newest - modified_at, 0) / _SECONDS_A_DAY)
 
 
-def _nearness(repo: str, at_hand: str | None, named: Sequence[str]) -> float:
-    homes = named if at_hand is None else (at_hand, *named)
-    if repo in homes:
-        return NEAR_SAME
-    if any(home and repo.startswith(home + "/") for home in homes):
-        return NEAR_BELOW
+def _nearness(repo: str, at_hand: str | None, named: Sequence[str]) -> Near:
+    if repo in named:
+        return Near(NEAR_SAME, "named", repo)
+    if repo == at_hand:
+        return Near(NEAR_SAME, "at hand", repo)
+    homes = named if at_hand is None else (*named, at_hand)
+    for home in homes:
+        if home and repo.startswith(home + "/"):
+            return Near(NEAR_BELOW, "below", home)
     if at_hand and repo and repo.split("/")[0] == at_hand.split("/")[0]:
-        return NEAR_AROUND
-    return 0.0
+        return Near(NEAR_AROUND, "beside", at_hand)
+    return Near()
 
 
 def _seeds(score: Floats) -> tuple[list[int], Floats]:
@@ -152,11 +159,13 @@ def _seeds(score: Floats) -> tuple[list[int], Floats]:
     return best.tolist(), to_one(np.maximum(score[best] - floor, 0))
 
 
-def _common_repo(score: Floats, repos: list[str]) -> Floats:
+def _common_repos(score: Floats, repos: list[str]) -> dict[str, float]:
+    """How much of the best documents each repo that has any of them has, the one with most 1."""
     mass: Counter[str] = Counter()
     for row, weight in zip(*_seeds(score), strict=True):
         mass[repos[row]] += weight
-    return to_one(np.array([mass[repo] for repo in repos], np.float64))
+    most = max(mass.values(), default=0.0)
+    return {repo: weight / most for repo, weight in mass.items()} if most > 0 else {}
 
 
 def _spread(

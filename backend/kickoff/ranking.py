@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from backend.documents.prose import open_fence
 from backend.errors import CvError
-from backend.freshness.words import words
+from backend.freshness.words import surfaces, words
 from backend.kickoff.evidence import weigh
 from backend.kickoff.excerpt import best_sentence, first_paragraph
 from backend.kickoff.flags import Flagger
 from backend.kickoff.handoffs import is_handoff, newest_handoff
 from backend.kickoff.lexical import Query, Views, score
 from backend.kickoff.library import Library, StoredText
-from backend.kickoff.rank import NEAR_UNKNOWN, NEWS, Documents, Ranked, rank
+from backend.kickoff.rank import Documents, Ranked, rank
 from backend.kickoff.typed import typed
 from backend.schemas.kickoff import Candidate, Evidence, Handoff
 from backend.tree.listing import listed
@@ -26,6 +26,9 @@ from backend.tree.repos import innermost_repo
 
 ALIKE = 0.2
 """Cosine from which likeness in meaning is named as a reason; unrelated texts reach as much by chance."""
+
+NAMED_FROM = {"near": 0.1, "news": 0.05}
+"""What a part gives to a score from which it is named as a reason: below that it moves a document by a place or two."""
 
 NEAR_TOP = 4
 """Chunks in which a document is expected to say what it is about."""
@@ -61,7 +64,6 @@ class Ranking:
             links=library.links,
             shown=self.shown,
         )
-        self.repo_of_most = self._repo_of_most() if self.repo is None else None
         self.typed = typed(task)
         self.rarity = dict(zip(query.words, self.views.rarity.tolist(), strict=True))
         self.flagger = Flagger(library, now, self.shown)
@@ -112,6 +114,7 @@ class Ranking:
             kind=entry.kind,
             title=entry.title,
             date=entry.date,
+            date_from=entry.date_from,
             lede=entry.lede,
             excerpt=self.excerpt(row, chunk),
             heading=chunk.heading,
@@ -169,44 +172,48 @@ class Ranking:
         found = self.views.found[:, row].tolist()
         return {word: int(n) for word, n in zip(self.query.words, found, strict=True) if n > 0}
 
-    def _repo_of_most(self) -> str | None:
-        """The repo that most of the best documents come from; None where there is but one."""
-        repos = self.library.documents.repo
-        others = (ranked for ranked in self.ranked if not self._is_named(repos[ranked.row]))
-        best = max(others, key=lambda ranked: ranked.parts["near"], default=None)
-        several = len({repos[ranked.row] for ranked in self.ranked}) > 1
-        return repos[best.row] if best is not None and several else None
-
-    def _is_named(self, repo: str) -> bool:
-        """Whether the task names the repo, or one that it lies in."""
-        return any(f"{repo}/".startswith(f"{named}/") for named in self.named)
-
-    def why(self, ranked: Ranked, heading: str) -> tuple[str, ...]:
-        """The reasons for a document's place, in words."""
-        row, reasons = ranked.row, []
-        found = list(self.words_found(row))
-        if found:
-            reasons.append(f"words: {listed(found, 6)}")
-        if heading and self.rarity.keys() & set(words(heading)):
-            reasons.append(f"heading: {heading}")
-        if row in self.nearest and self.nearest[row][0] >= ALIKE:
-            reasons.append(f"similar in meaning ({self.nearest[row][0]:.2f})")
-        if ranked.parts["near"] > NEAR_UNKNOWN / 2:
-            repo = self.library.documents.repo[row]
-            if self._is_named(repo):
-                reasons.append("in a repo that the task names")
-            elif self.repo is not None:
-                reasons.append("in or near the repo at hand")
-            elif repo == self.repo_of_most:
-                reasons.append("from the repo of most matches")
-        if ranked.parts["news"] > NEWS / 4:
-            reasons.append("recent")
+    def reasons(self, ranked: Ranked) -> dict[str, str]:
+        """What a document has beside words, in words: by the part of its score that it gave."""
+        row, reasons = ranked.row, {}
+        if row in self.nearest:
+            reasons["meaning"] = f"similar in meaning ({self.nearest[row][0]:.2f})"
+        if ranked.near.why:
+            named = {repo: self._named_as(repo) for repo in self.named}
+            reasons["near"] = ranked.near.in_words(self.library.documents.repo[row], named)
+        reasons["news"] = "recent"
         if ranked.linked_from:
             origins = [self.library.paths[origin] for origin in ranked.linked_from]
-            reasons.append(f"linked from {listed(origins, 1)}")
+            reasons["linked"] = f"linked from {listed(origins, 1)}"
+        return reasons
+
+    def _named_as(self, repo: str) -> str:
+        """The words that the task names a repo with; empty where they are those of its name."""
+        name = repo.rsplit("/", 1)[-1]
+        said = [
+            next((one.written for one in self.typed if word in (*one.whole, *one.parts)), word)
+            for word in words(name)
+        ]
+        spoken = " ".join(dict.fromkeys(said))
+        return "" if spoken.casefold() == " ".join(surfaces(name).values()).casefold() else spoken
+
+    def why(self, ranked: Ranked, heading: str) -> tuple[str, ...]:
+        """The reasons for a document's place, in words: the task's words in it, then what gave most to its score."""
+        row, parts = ranked.row, ranked.parts
+        reasons = self.reasons(ranked)
+        if row in self.nearest and self.nearest[row][0] < ALIKE:
+            del reasons["meaning"]
+        if len(set(self.library.documents.repo)) == 1:
+            reasons.pop("near", None)  # of all documents alike, it tells nothing
+        told = [name for name in reasons if parts[name] > NAMED_FROM.get(name, 0.0)]
+        said = [reasons[name] for name in sorted(told, key=lambda name: -parts[name])]
+        found = list(self.words_found(row))
+        if found:
+            said.insert(0, f"words: {listed(found, 6)}")
+        if heading and self.rarity.keys() & set(words(heading)):
+            said.append(f"heading: {heading}")
         if ranked.reranker is not None:
-            reasons.append(f"reranker: place {ranked.reranker}")
-        return tuple(reasons)
+            said.append(f"reranker: place {ranked.reranker}")
+        return tuple(said)
 
     def handoff(self) -> Handoff | None:
         """The newest handoff of the repo at hand, whether or not it is about the task."""

@@ -31,6 +31,12 @@ _RRF = 60
 """Reciprocal rank fusion's customary constant (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
 
+NO_ADDRESS = (
+    "reranker.url is not set; 'cv config set reranker.url ADDRESS' says where the reranker is"
+)
+"""What is said where a reranker is switched on that has no address."""
+
+
 class _Score(msgspec.Struct):
     """What is said of one text: Cohere, Jina, vLLM and llama.cpp call it ``relevance_score``, TEI ``score``."""
 
@@ -52,6 +58,8 @@ def rerank(reranker: Reranker, root: Path, task: str, texts: Sequence[str]) -> l
     Texts that it leaves out come last, in the order that they have. Takes no longer than the config allows. Raises ``CvError``
     for whatever goes wrong, and when nobody on this machine has chosen the server; then no connection is made.
     """
+    if not reranker.url:
+        raise CvError(NO_ADDRESS)
     if not is_approved(root, reranker):
         raise CvError(
             "its address came with the tree, and texts would be sent there; "

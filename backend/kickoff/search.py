@@ -207,6 +207,7 @@ def _passage(
         kind=entry.kind,
         title=entry.title,
         date=entry.date,
+        date_from=entry.date_from,
         status=entry.status,
         heading=chunk.heading,
         start_line=chunk.start_line,

@@ -72,6 +72,7 @@ def place(ranking: Ranking, task: str, row: int) -> Placement:
         documents=len(ranking.ranked),
         score=round(ranked.score, 3),
         parts=explained(ranked),
+        reasons=ranking.reasons(ranked),
         words_found=ranking.words_found(row),
         words_missing=ranking.words_missing(row),
         similarity=round(ranking.nearest[row][0], 3) if row in ranking.nearest else None,

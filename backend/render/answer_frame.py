@@ -14,6 +14,9 @@ from backend.tree.listing import listed
 MAX_CHARS = 8_000
 """Characters that an answer may take of the agent's context."""
 
+FIRST = 5
+"""Items that keep at least a short quotation, however many follow: they are the likeliest."""
+
 _LAGS = "The index may lag behind the files: it was busy or could not be refreshed."
 
 
@@ -23,36 +26,42 @@ def answer_markdown(
     trust: Sequence[str],
     about: str,
     items: Sequence[Callable[[int], list[str]]],
-    limits: Sequence[int],
+    steps: int,
     fewer: str,
     tail: Sequence[str] = (),
     max_chars: int = MAX_CHARS,
 ) -> str:
     """Return an answer as Markdown of at most ``max_chars`` characters (below some 2,000 only the frame is left).
 
-    ``items``: the lines of each, given how many characters it may quote; ``limits`` are tried in turn until all fit, then the
-    last items are left out, which is said with ``fewer``, the options that ask for less. ``trust``: how far the answer can be
-    trusted, a paragraph each; ``about``: what the one fence holds, in which all that is quoted stands. ``tail``: lines after
-    the items.
+    ``items``: the lines of each, given a step: 0 for all of it, to ``steps`` - 1 for the least. Where they are too long each goes
+    a step further, the last first, then each another one, only until all fit; those of the first ``FIRST`` not to the last step.
+    Where that is not enough the last items are left out, which is said with ``fewer``, the options that ask for less.
+    ``trust``: how far the answer can be trusted, a paragraph each; ``about``: what the one fence holds, in which all that is
+    quoted stands. ``tail``: lines after the items.
     """
+    shown = ["\n".join(item(0)) for item in items]
 
-    def render(count: int, limit: int) -> str:
+    def render(count: int) -> str:
         parts = [head, *trust]
         if count < len(items):
             parts.append(f"Left out here to stay short: the last {len(items) - count}. {fewer}")
-        lines = [line for item in items[:count] for line in item(limit)] + [*tail]
+        lines = [*shown[:count], *tail]
         if lines:
             parts += [about, "\n".join(["```text", *lines, "```"])]
         return "\n\n".join(parts) + "\n"
 
-    for limit in limits:
-        text = render(len(items), limit)
-        if len(text) <= max_chars:
-            return text
-    too_many = bisect_right(
-        range(len(items)), max_chars, key=lambda count: len(render(count, limits[-1]))
-    )
-    return render(max(too_many - 1, 0), limits[-1])
+    too_many = len(render(len(items))) - max_chars
+    for step in range(1, steps):
+        for place in reversed(range(FIRST if step == steps - 1 else 0, len(items))):
+            if too_many <= 0:
+                break
+            shorter = "\n".join(items[place](step))
+            too_many -= len(shown[place]) - len(shorter)
+            shown[place] = shorter
+    if too_many <= 0:
+        return render(len(items))
+    fits = bisect_right(range(len(items)), max_chars, key=lambda count: len(render(count))) - 1
+    return render(max(fits, 0))
 
 
 def about_documents(senior_root: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.render.counts import counted
+from backend.render.day import marked_day
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT, below_repo
 from backend.render.terminal import Style, columns, pad, wrap, wrap_indented
@@ -16,11 +17,8 @@ _REPOS = 5  # of a theme, named
 _FEW_THEMES = (
     5  # more than that name one file each, so that the files of the window are soon in sight
 )
-_LEAST_THEMES = (
-    3  # and where fewer files than themes are wanted, no more themes than files, but these
-)
+_LEAST_THEMES = 3  # and where fewer files than themes are wanted, no more themes than files, but these; the rest by name alone
 _BULLET = "    - "
-_SOFT_DATES = {"git": " (git)", "ingest": " (indexed)"}
 
 
 def digest_text(
@@ -51,7 +49,7 @@ def digest_text(
 
 def date_label(file: DigestFile) -> str:
     """Return the day, marked where it is git's or the first indexing's."""
-    return file.date + _SOFT_DATES.get(file.date_from, "")
+    return marked_day(file.date, file.date_from)
 
 
 def _tag(tag: DigestTag, repo: str, told: set[str], width: int, style: Style) -> list[str]:
@@ -94,9 +92,10 @@ def _themes(digest: Digest, width: int, style: Style, command: str) -> list[str]
         for file in theme.files if len(digest.themes) <= _FEW_THEMES else theme.files[:1]:
             path = single_line(file.source_path, PATH_LIMIT)
             lines.append(f"      - {path} {style.dim('› ' + date_label(file))}")
-    if rest := len(digest.themes) - len(shown):
-        more = f"  … and {counted(rest, 'more theme')}: --max-files {len(digest.themes)} names all"
-        lines.append(style.dim(more))
+    if rest := digest.themes[len(shown) :]:
+        names = " · ".join(f"({theme.number}) {single_line(theme.name, 120)}" for theme in rest)
+        more = f"… and {counted(len(rest), 'more theme')}: {names}"
+        lines += [style.dim(line) for line in wrap_indented(more, width, " " * 6, "  ")]
     if digest.theme is None and (one := theme_command(command)):
         lines.append(style.dim(f"Drill into one: {one}"))
     return lines

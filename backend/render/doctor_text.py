@@ -6,7 +6,7 @@ import os
 from collections import Counter
 
 from backend.render.counts import counted
-from backend.render.inert import inert
+from backend.render.inert import told
 from backend.render.terminal import Style, wrap_indented
 from backend.schemas.doctor import Diagnosis, Finding
 
@@ -22,12 +22,12 @@ def doctor_text(diagnosis: Diagnosis, *, width: int = 80, colour: bool = False) 
     """Return the diagnosis as text of at most ``width`` columns; only a path or word may be wider."""
     style = Style(colour)
     lines = [
-        ("" if words.startswith("not mended") else "mended   ") + inert(words, 2000)
+        ("" if words.startswith("not mended") else "mended   ") + told(words, 2000)
         for words in diagnosis.mended
     ]
     for check in dict.fromkeys(finding.check for finding in diagnosis.findings):
         well = [f for f in diagnosis.findings if f.check == check and f.level == "ok"]
-        text = f"{check}: {'; '.join(inert(finding.what, 200) for finding in well)}"
+        text = f"{check}: {'; '.join(told(finding.what, 200) for finding in well)}"
         lines += wrap_indented(text, width, _INDENT, "ok       ") if well else []
     for level in ("note", "warning", "problem"):
         alike: dict[tuple[str, str], list[Finding]] = {}
@@ -64,15 +64,15 @@ def _amiss(group: list[Finding], root: str | None, width: int, style: Style) -> 
     lines: list[str] = []
     if len(group) == 1:
         what = _below(group[0].what, root)
-        lines += wrap_indented(f"{check}: {inert(what, 2000)}", width, _INDENT, mark)
+        lines += wrap_indented(f"{check}: {told(what, 2000)}", width, _INDENT, mark)
         place = _below(group[0].where, root)
-        lines += [f"{_INDENT}at {inert(place, 400)}"] if place and place not in what else []
+        lines += [f"{_INDENT}at {told(place, 400)}"] if place and place not in what else []
     else:
-        lines.append(f"{mark}{check}: {len(group)} of a kind")
+        lines.append(f"{mark}{check}: {len(group)} findings")
         for finding in group[:SHOWN]:
             what, place = _below(finding.what, root), _below(finding.where, root)
             text = f"{place}: {what}" if place else what
-            lines += wrap_indented(inert(text, 2000), width, _INDENT + "    ", _INDENT + "- ")
+            lines += wrap_indented(told(text, 2000), width, _INDENT + "    ", _INDENT + "- ")
         if len(group) > SHOWN:
             lines.append(f"{_INDENT}… and {len(group) - SHOWN} more; --json lists all")
     return lines + [style.dim(line) for line in wrap_indented(f"→ {todo}", width, _INDENT)]

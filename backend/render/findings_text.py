@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.render.answer_frame import root_text, trust_text
 from backend.render.counts import counted
+from backend.render.day import marked_day
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.terminal import Style, wrap_indented
@@ -56,7 +57,11 @@ def _candidate(candidate: Candidate, digits: int, width: int, style: Style) -> l
 
 
 def _line(candidate: Candidate, path: str) -> str:
-    parts = [path, single_line(candidate.title, _TITLE_LIMIT), candidate.date]
+    parts = [
+        path,
+        single_line(candidate.title, _TITLE_LIMIT),
+        marked_day(candidate.date, candidate.date_from),
+    ]
     head = f"[{single_line(candidate.repo, 120)}] {' › '.join(part for part in parts if part)}"
     excerpt = single_line(candidate.excerpt or candidate.lede, EXCERPT_LIMIT)
     return f"{head} → {excerpt}" if excerpt else head

@@ -17,6 +17,7 @@ NO_TAGS = str.maketrans({"<": "‹"})
 """For ``str.translate``, where a text is to stay as it is but for tags."""
 
 _LOOKALIKES = str.maketrans({"<": "‹", ">": "›", "`": "'"})
+_LOOKALIKES_BUT_CLOSING = str.maketrans({"<": "‹", "`": "'"})
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # a terminal's colours and cursor moves
 _TILDE_FENCE = re.compile(r"~{3,}")
 _LINK = re.compile(r"\](?=[(\[:])")
@@ -47,7 +48,16 @@ def inert(text: str, limit: int) -> str:
     ``<`` and ``>`` become ``‹`` and ``›``, a backtick an apostrophe, a fence of tildes one tilde;
     ``](`` is parted. Everything else stays readable. At most ``limit`` characters.
     """
-    line = single_line(text[: limit * 8], limit * 8).translate(_LOOKALIKES)
+    return _harmless(text, limit, _LOOKALIKES)
+
+
+def told(text: str, limit: int) -> str:
+    """As ``inert``, but ``>`` stays, which closes no tag where nothing opens one: for what a person compares with a file."""
+    return _harmless(text, limit, _LOOKALIKES_BUT_CLOSING)
+
+
+def _harmless(text: str, limit: int, lookalikes: dict[int, str]) -> str:
+    line = single_line(text[: limit * 8], limit * 8).translate(lookalikes)
     return _shorten(_LINK.sub("] ", _TILDE_FENCE.sub("~", line)), limit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.render.answer_frame import root_text, trust_text
 from backend.render.counts import counted
+from backend.render.day import marked_day
 from backend.render.inert import single_line
 from backend.render.paths import PATH_LIMIT
 from backend.render.source_line import source_line
@@ -41,7 +42,7 @@ def _passage(passage: Passage, width: int, style: Style) -> list[str]:
     number = f"{passage.rank}. "
     path = single_line(passage.source_path, PATH_LIMIT)
     place = f"{path}:{passage.start_line}-{passage.end_line}"
-    parts = [place, single_line(passage.heading, 160), passage.date]
+    parts = [place, single_line(passage.heading, 160), marked_day(passage.date, passage.date_from)]
     head = f"[{single_line(passage.repo, 120)}] {' › '.join(part for part in parts if part)}"
     lines = wrap_indented(head, width, "   ", number)
     lines = [line.replace(place, style.bold(place), 1) for line in lines]

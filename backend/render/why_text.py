@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from backend.render.inert import inert
+from backend.render.inert import inert, told
 from backend.render.paths import PATH_LIMIT
-from backend.render.terminal import Style, pad, wrap_indented
+from backend.render.terminal import Style, columns, wrap_indented
 from backend.schemas.kickoff import Placement, Why
 from backend.tree.listing import listed
 
-_PARTS = {
+_PARTS = {  # those that `cv find` has no words for; the others are said as there
     "chunk": "words in its best chunks",
     "document": "words in the whole of it",
     "card": "words in title, lede, tags, headings, name",
-    "meaning": "similar in meaning",
-    "near": "in or near the repo at hand, one that the task names, or that of most matches",
-    "news": "recent",
     "changelog": "a changelog entry",
-    "linked": "linked from good ones",
 }
 _LISTED = 5  # links that are named
+_WORDS = 24  # and words; a task may be a whole page
 _COLUMN = 15
 
 
@@ -31,7 +28,7 @@ def why_text(why: Why, *, width: int = 80, colour: bool = False) -> str:
     lines += wrap_indented(inert(text, 1000), width, "  ")
     if why.entry is not None:
         for problem in why.entry.problems:
-            said = f"! line {problem.line}: {inert(problem.reason, 300)}"
+            said = f"! line {problem.line}: {told(problem.reason, 300)}"
             lines += [style.warn(line) for line in wrap_indented(said, width, "    ", "  ")]
     if why.placement is not None:
         lines += ["", *_placement(why.placement, width, style)]
@@ -44,16 +41,17 @@ def _placement(placement: Placement, width: int, style: Style) -> list[str]:
     task = inert(placement.task, 200)
     head = f"{placement.rank} of {placement.documents} for: {task}"
     lines = [style.bold(line) for line in wrap_indented(head, width, "  ", "")]
-    parts = "score".ljust(_COLUMN - 8) + f"{placement.score:+.3f}"
-    lines.append(f"  {parts}")
-    lines += [
-        f"  {pad('', _COLUMN - 8)}{value:+.3f}  {_PARTS.get(name, name)}"
-        for name, value in placement.parts.items()
-    ]
-    words = ", ".join(
+    column = " " * (_COLUMN - 6)
+    lines.append(f"  {'score'.ljust(_COLUMN - 8)}{placement.score:+.3f}")
+    for name, worth in placement.parts.items():
+        reason = inert(placement.reasons.get(name) or _PARTS.get(name, name), 400)
+        first = f"{column}{worth:+.3f}  "
+        lines += wrap_indented(reason, width, " " * columns(first), first)
+    words = [
         f"{inert(word, 60)} {'once' if times == 1 else f'{times} times'}"
         for word, times in placement.words_found.items()
-    )
+    ]
+    missing = [inert(word, 60) for word in placement.words_missing]
     best = f"lines {placement.start_line}-{placement.end_line}"
     if placement.heading:
         best += f" › {inert(placement.heading, 160)}"
@@ -62,8 +60,8 @@ def _placement(placement: Placement, width: int, style: Style) -> list[str]:
     similarity = placement.similarity
     meaning = "not among the nearest" if similarity is None else f"cosine {similarity:.2f}"
     for name, value in (
-        ("words", words or "none"),
-        ("missing", ", ".join(inert(word, 60) for word in placement.words_missing)),
+        ("words", listed(words, _WORDS) or "none"),
+        ("missing", listed(missing, _WORDS)),
         ("meaning", meaning),
         ("reranker", f"place {placement.reranker}" if placement.reranker else ""),
         ("best chunk", best),

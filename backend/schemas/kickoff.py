@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from backend.schemas.document import DateFrom
 from backend.schemas.manifest import ManifestEntry
 
 
@@ -29,6 +30,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     date: str
+    date_from: DateFrom = "document"
     lede: str = ""
     excerpt: str = ""
     heading: str = ""
@@ -87,6 +89,7 @@ class Passage(Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     date: str
+    date_from: DateFrom = "document"
     status: str = ""
     heading: str = ""
     start_line: int
@@ -127,9 +130,9 @@ class FolderMap(Struct, frozen=True, kw_only=True):
 
 
 class Placement(Struct, frozen=True, kw_only=True):
-    """Where a file ranks for a task, and why: ``rank`` among ``documents``, ``parts`` of the ``score`` (largest first), how
-    often each word of the task occurs in it, and the chunk that matches best. ``reranker``: its place in the reranker's own
-    order, where one was asked.
+    """Where a file ranks for a task, and why: ``rank`` among ``documents``, ``parts`` of the ``score`` (largest first), some of
+    them also in words, as ``find`` says them (``reasons``), how often each word of the task occurs in it, and the chunk that
+    matches best. ``reranker``: its place in the reranker's own order, where one was asked.
     """
 
     task: str
@@ -144,6 +147,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     excerpt: str
     start_line: int
     end_line: int
+    reasons: dict[str, str] = {}
     links_to: tuple[str, ...] = ()
     linked_from: tuple[str, ...] = ()
     reranker: int | None = None

@@ -41,7 +41,7 @@ class Scene(Struct, frozen=True):
 
     @classmethod
     def at(cls, root: Path | None) -> Scene:
-        """The scene of a call now. Raises ``NotApplicable``, ``ConfigError``."""
+        """The scene of a call now. Raises as ``require_root``, and ``ConfigError``."""
         try:
             folder = Path.cwd()
         except OSError:  # removed since

@@ -16,9 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from backend.errors import CvError
+from backend.render.inert import inert
 from backend.schemas.status import LastHook, SyncBy
-from backend.session.event import home
+from backend.session.event import attended, home
 from backend.session.state import replace_file
+from backend.tree.config import ConfigError
 from backend.tree.root import KIT_FOLDER
 
 LOG_BYTES = 100_000
@@ -84,17 +86,26 @@ class Journal:
             self._running.unlink(missing_ok=True)
 
     def failed(self, error: BaseException) -> dict[str, Any] | None:
-        """The run did not go well: log it, keep it for the next session; what an earlier one left is told now."""
+        """The run did not go well: log it, keep it for the next session; what an earlier one left is told now, and so is a broken
+        config, which only a person can mend. Where nobody is there, all of it waits for a session with somebody.
+        """
         words = describe(error)
         write_log(self.root, f"{self.event}: failed, {self._ms()} ms, {words}")
         if not self.keeps_record:
             return None
-        untold = self._untold("hook")
-        told = untold or self.before.told
+        said, told = list[str](), self.before.told
+        if attended(os.environ):
+            untold = self._untold("hook")
+            if isinstance(error, ConfigError):
+                said = [broken(error)] * (words != told)
+                said += [trouble(untold)] * (untold not in ("", words))
+                told = words
+            elif untold:
+                said, told = [trouble(untold)], untold
         record = Record(at=int(time.time()), ms=self._ms(), ok=False, error=words, told=told)
         write_record(self.root, "hook", record)
         self._running.unlink(missing_ok=True)
-        return {"systemMessage": trouble(untold)} if untold else None
+        return {"systemMessage": "\n".join(said)} if said else None
 
     def _untold(self, name: str) -> str:
         record = self.before if name == "hook" else read_record(self.root, name)
@@ -128,6 +139,18 @@ class Journal:
 def trouble(words: str) -> str:
     """What a user is told of an earlier failure."""
     return f"Context Vigilance: at an earlier start, {words}. More in .context-vigilance/hook.log; /cv-doctor looks into it."
+
+
+def broken(error: ConfigError) -> str:
+    """What a user is told of a config that can't be used, and of the command that mends it."""
+    from backend.session.words import in_plugin
+    from backend.tree.config_faults import cure
+
+    command = cure(error).replace("'cv config", "'/cv-config" if in_plugin() else "'cv config")
+    return (
+        f"Context Vigilance does nothing in this tree until its config.json is mended. {inert(describe(error), 500)}; "
+        f"{command + '; ' if command else ''}/cv-doctor looks into it."
+    )
 
 
 def describe(error: BaseException) -> str:

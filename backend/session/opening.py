@@ -8,7 +8,7 @@ from typing import NamedTuple
 from backend.schemas.config import Config
 from backend.session.event import Event
 from backend.session.journal import Journal
-from backend.tree.config import load_config
+from backend.tree.config import ConfigError, load_config
 from backend.tree.root import applicability, find_root
 
 
@@ -30,7 +30,7 @@ def open_tree(
     keeps_record: bool,
 ) -> Opened | None:
     """The tree of ``event``; None where the kit does not apply. ``journal`` receives the run's as soon as there is a tree, so
-    that a failure from then on is noted. Raises ``CvError`` for a broken config.
+    that a failure from then on is noted. Raises ``ConfigError`` for a broken config, but not in a folder that is dismissed.
     """
     folder = Path(event.cwd)
     root = find_root(folder)
@@ -38,8 +38,23 @@ def open_tree(
         return None
     own = Journal(root, name, started=started, log=verbose, keeps_record=keeps_record)
     journal.append(own)
-    config = load_config(root)
+    try:
+        config = load_config(root)
+    except ConfigError:
+        if not applicability(folder, root, _readable(root)).applicable:
+            return None
+        raise
     own.log = verbose or config.log == "on"
     if not applicability(folder, root, config).applicable:
         return None
     return Opened(root, config, own)
+
+
+def _readable(root: Path) -> Config:
+    """What can be read of a broken config: a folder that it leaves out is not spoken to for its sake."""
+    from backend.tree.config_faults import check_config
+
+    try:
+        return check_config(root).config
+    except ConfigError:
+        return Config(senior_root=str(root))

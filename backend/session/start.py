@@ -28,6 +28,7 @@ from backend.session.state import (
     prune_sessions,
     save_state,
 )
+from backend.tree.config import ConfigError
 from backend.tree.files import write_if_changed
 from backend.tree.found import slug_of
 
@@ -39,17 +40,21 @@ def session_start(
 ) -> dict[str, Any] | None:
     """The answer for one start; None to say nothing. ``journal`` receives the run's journal as soon as there is a tree."""
     source = event.text("source") or "startup"
-    opened = open_tree(
-        event, "session-start", started=started, verbose=verbose, journal=journal, keeps_record=True
-    )
-    if opened is None or source not in SOURCES or _is_replaced():
+    try:
+        opened = open_tree(
+            event, "session-start",
+            started=started, verbose=verbose, journal=journal, keeps_record=True,
+        )  # fmt: skip
+    except ConfigError:
+        if _is_anothers(event, source):
+            return None
+        raise
+    if opened is None:
         return None
     root, config, own = opened
-    _remember_launcher()
-    if event.session_id and not claim(
-        Path(session_folder(event.session_id)), _claim_name(source, event.text("prompt_id"))
-    ):
-        return None  # the other one of plugin and settings.json has it
+    _remember_launcher()  # the plugin's own hook, even where the other one is to speak
+    if _is_anothers(event, source):
+        return None
     untold = own.begin()
     run = _Start(event, root, config, source, datetime.now().astimezone())
     answer = run.answer()
@@ -173,6 +178,15 @@ def repo_at_hand(root: Path, folder: Path, repos: Collection[str] | None) -> str
     if relative == PurePosixPath("."):
         return root.name
     return slug_of(f"{relative}/x", repos or (), root)
+
+
+def _is_anothers(event: Event, source: str) -> bool:
+    """Whether this start is for another hook to deal with, or for none; each may ask once."""
+    if source not in SOURCES or _is_replaced():
+        return True
+    folder, name = session_folder(event.session_id), _claim_name(source, event.text("prompt_id"))
+    # Else the other one of plugin and settings.json has it.
+    return bool(event.session_id) and not claim(Path(folder), name)
 
 
 def _is_replaced() -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from backend.errors import CvError
@@ -28,15 +29,19 @@ from backend.setup.init import (
 from backend.tree.config import load_config
 from backend.tree.home import registered_roots, standing, unregister_roots
 from backend.tree.lock import exclusive
-from backend.tree.root import KIT_FOLDER
+from backend.tree.root import KIT_FOLDER, closed_root
 from backend.tree.sources import choices, load_sources
 from backend.tree.walk import discover
 
 Check = Callable[[], list[Finding]]
 
 
-def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
-    """Look at this machine, and at ``root`` where there is one. Never raises for what it finds."""
+def diagnose(
+    root: Path | None, *, folder: Path | None = None, mended: tuple[str, ...] = ()
+) -> Diagnosis:
+    """Look at this machine, and at ``root`` where there is one; else whether there is a closed one at ``folder`` or above. Never
+    raises for what it finds.
+    """
     config, of_config = tree.check_config(root) if root else (None, [])
     embedding = config.embedding if config else Embedding()
     findings = _all(
@@ -58,24 +63,27 @@ def diagnose(root: Path | None, *, mended: tuple[str, ...] = ()) -> Diagnosis:
             lambda: hooks.check_settings_hooks(here),
             lambda: hooks.check_script(here),
             hooks.check_launcher,
-            lambda: hooks.check_last_runs(here),
+            lambda: hooks.check_last_runs(here, known=_said_already(here)),
         )
+    closed = closed_root(folder) if root is None and folder is not None else None
+    if closed is not None:
+        findings += tree.check_closed(closed)
+    named = root or closed
     return Diagnosis(
-        senior_root=str(root) if root else None, findings=tuple(findings), mended=mended
+        senior_root=str(named) if named else None, findings=tuple(findings), mended=mended
     )
 
 
 def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
-    of_store: list[Check] = [
-        lambda: store.check_writable(root),
-        lambda: store.check_index(root),
-        lambda: store.check_manifests(root),
-    ]
-    if embedder:  # without one Chroma can't be opened, and it is not Chroma's fault
-        of_store.insert(2, lambda: store.check_chroma(root))
+    found = _all(lambda: store.check_writable(root), lambda: store.check_index(root))
+    of_store: list[Check] = [lambda: store.check_manifests(root)]
+    damaged = any(f.level == "problem" and f.where == str(index_path(root)) for f in found)
+    # Without an embedder or a config Chroma can't be opened, which is not its fault; a damaged index is nothing to compare with.
+    if embedder and not damaged and not tree.config_faults(root):
+        of_store.insert(0, lambda: store.check_chroma(root))
     if tree.readable(root) is None:
         of_store.append(lambda: _freshness(root, config))
-    found = _all(*of_store)
+    found += _all(*of_store)
     if not embedder:
         found = [replace(finding, fixable=False) for finding in found]
     return [
@@ -84,6 +92,12 @@ def _of_root(root: Path, config: Config, *, embedder: bool) -> list[Finding]:
         *_all(lambda: reranker.check_reranker(root, config)),
         *_all(lambda: documents.check_frontmatter(root), lambda: documents.check_superseded(root)),
     ]
+
+
+def _said_already(root: Path) -> list[CvError]:
+    """What the checks of the config and of ``sources.md`` tell of."""
+    error = tree.readable(root)
+    return [*tree.config_faults(root), *([error] if error else [])]
 
 
 def _freshness(root: Path, config: Config) -> list[Finding]:
@@ -96,7 +110,7 @@ def _all(*checks: Check) -> list[Finding]:
     for check in checks:
         try:
             findings += check()
-        except (CvError, OSError, sqlite3.Error) as error:
+        except (CvError, OSError, sqlite3.Error, msgspec.MsgspecError) as error:
             what = f"a check could not be made: {error}"
             findings.append(
                 warning("doctor", what, todo="mend what the others found, and run again")

@@ -16,8 +16,15 @@ from backend.tree.config import change_config, config_path, create_config, load_
 from backend.tree.files import write_if_changed
 from backend.tree.found import documents_folder
 from backend.tree.home import cv_home, register_root
+from backend.tree.listing import listed
 from backend.tree.quoting import quoted
-from backend.tree.root import KIT_FOLDER, find_root, home_folder, require_plain_kit
+from backend.tree.root import (
+    KIT_FOLDER,
+    find_root,
+    home_folder,
+    require_open_kit,
+    require_plain_kit,
+)
 from backend.tree.sources import load_sources
 
 SESSION_START = """\
@@ -61,7 +68,7 @@ class Step(Struct, frozen=True):
 
 
 def check_root(root: Path) -> Path:
-    """``root`` resolved, if it can become a senior root. Raises ``UsageError`` with the reason otherwise."""
+    """``root`` resolved, if it can become a senior root. Raises ``UsageError``, or ``CvError``, with the reason otherwise."""
     folder = root.expanduser()
     if not folder.is_dir():
         raise UsageError(
@@ -84,6 +91,7 @@ def check_root(root: Path) -> Path:
             f"{within} is a documents folder, and nothing of ours is ever written there; "
             "name the folder that holds your repos with --senior-root PATH"
         )
+    require_open_kit(folder)
     outer = find_root(folder.parent)
     if outer is not None:
         raise UsageError(
@@ -96,7 +104,7 @@ def check_root(root: Path) -> Path:
 def check_inner(survey: Survey) -> None:
     """Raise ``UsageError`` when there is a senior root below the one that is about to be set up."""
     if survey.inner and not survey.set_up:
-        named = ", ".join(map(str, survey.inner))
+        named = listed([str(root) for root in survey.inner], 3)
         raise UsageError(
             f"{survey.root} has a senior root below it ({named}), and a document belongs to one only. Take that one out "
             f"first (cv init --remove --senior-root {quoted(survey.inner[0])}), or go on with it as it is"

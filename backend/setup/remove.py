@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from backend.errors import CvError
+from backend.freshness.places import load_places
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.session.journal import tree_folder
 from backend.setup.init import GITIGNORE, script_path
@@ -19,11 +20,15 @@ from backend.setup.settings import installed, remove_hook, settings_path
 from backend.tree.found import Place
 from backend.tree.home import registered_roots, unregister_roots
 from backend.tree.lock import exclusive
-from backend.tree.root import KIT_FOLDER
+from backend.tree.root import KIT_FOLDER, MARKER, has_marker
 from backend.tree.sources import SourcesError, add_places, load_sources, sources_path
 
 _OURS = ("*.lock", "index.sqlite*", "chroma", "chroma.*", "manifests", "hook.log*", ".*.tmp")
 """What syncs and hooks leave in the kit's folder: all of it is made again from the tree."""
+
+
+_SHOWN = 5
+"""Markers of 'cv dismiss' that are named; of more only their number is said."""
 
 
 class Removal(Struct, frozen=True):
@@ -48,6 +53,10 @@ def plan_removal(root: Path) -> Removal:
         if (name := path.relative_to(root).as_posix()) not in ours
         and not (path.name == "scripts" and _only_script(root))
     ]
+    if markers := _markers(root):
+        more = len(markers) - _SHOWN
+        named = ", ".join(markers[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        stays.append(f"{named}: from 'cv dismiss'; delete it yourself when you no longer need it")
     found = installed(settings_path(root))
     if found.ours + found.flat:
         name = settings_path(root).relative_to(root).as_posix()
@@ -121,13 +130,20 @@ def sources_untouched(root: Path) -> bool:
         return False
 
 
+def _markers(root: Path) -> list[str]:
+    """The markers of 'cv dismiss' that the last walk saw; the tree is not walked for more."""
+    places = load_places(root)
+    folders = (".", *(places.watched if places else ()))
+    return [(Path(folder) / MARKER).as_posix() for folder in folders if has_marker(root / folder)]
+
+
 def _why(root: Path, name: str) -> str:
     if root / name == sources_path(root):
         return "was edited by hand; delete it yourself when you no longer need it"
     if name == f"{KIT_FOLDER}/private":
         return (
-            "is for what was taken in from transcripts ('cv forget --all-private', before this, erases it); "
-            "delete it yourself when you no longer need it"
+            "may hold what was taken in from transcripts; to erase that, run 'cv forget --all-private' before this, "
+            "or delete the folder yourself afterwards"
         )
     return "is not from Context Vigilance"
 

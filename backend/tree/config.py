@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
+import sys
+from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,12 +36,20 @@ _LEAST = {
     "sync.max_memory_mb": 100,
 }
 
-_UNSHOWN = {"chroma.token_env"}
+_UNSHOWN = {"chroma.token_env", "reranker.api_key_env", "embedding.api_key_env"}
 """Keys whose wrong value is not repeated: it may be the secret itself, pasted where its name belongs."""
 
 
 class ConfigError(CvError):
-    """``config.json`` cannot be used as it is; the message says where and what was expected."""
+    """``config.json`` cannot be used as it is; the message says where and what was expected.
+
+    ``keys``: the dotted keys, or groups, whose values are at fault; none where the file as a whole is.
+    """
+
+    def __init__(self, message: str, *keys: str) -> None:
+        """``message``: for the person who reads it."""
+        super().__init__(message)
+        self.keys = keys
 
 
 def config_path(root: Path) -> Path:
@@ -54,7 +64,7 @@ def load_config(root: Path) -> Config:
     true one, and what ``dismissed_paths`` named below the old place is dismissed at the new one (``moved_from`` tells of
     it). Raises ``ConfigError``.
     """
-    return _typed(read_raw(root), root)
+    return typed(read_raw(root), root)
 
 
 def moved_from(root: Path) -> str | None:
@@ -68,27 +78,37 @@ def change_config(root: Path, change: Callable[[dict[str, Any]], None]) -> Confi
 
     Nothing is written when the result would not be valid: then ``ConfigError``.
     """
+    with config_alone(root):
+        return rewrite_config(root, change)
+
+
+def config_alone(root: Path) -> AbstractContextManager[None]:
+    """A block in which nobody else of us changes the file. Raises ``Busy``."""
     from backend.tree.lock import exclusive
 
     path = config_path(root)
-    with exclusive(
+    return exclusive(
         path.with_name("config.lock"),
         seconds=5.0,
         busy=f"{path}: another program is changing it; try again",
-    ):
-        return rewrite_config(root, change)
+    )
 
 
 def rewrite_config(root: Path, change: Callable[[dict[str, Any]], None]) -> Config:
     """``change_config`` for a caller that holds the lock ``config.lock`` beside the file already."""
     raw = read_raw(root)
     change(raw)
-    config = _typed(raw, root)
+    config = typed(raw, root)
     raw["senior_root"] = str(root)
     if "dismissed_paths" in raw:
         raw["dismissed_paths"] = config.dismissed_paths
-    write_atomic(config_path(root), _json(raw))
+    write_raw(root, raw)
     return config
+
+
+def write_raw(root: Path, raw: dict[str, Any]) -> None:
+    """Put ``raw`` in the file's place, in one step. For callers that have checked it, and hold its lock."""
+    write_atomic(config_path(root), _json(raw))
 
 
 def create_config(root: Path, **keys: Any) -> Config:
@@ -104,8 +124,8 @@ def create_config(root: Path, **keys: Any) -> Config:
         "nudge": {"state": "on", "muted_until": None},
         "last_session_at": None,
     } | keys
-    config = _typed(raw, root)
-    write_atomic(config_path(root), _json(raw))
+    config = typed(raw, root)
+    write_raw(root, raw)
     return config
 
 
@@ -121,42 +141,50 @@ def read_raw(root: Path) -> dict[str, Any]:
             f"{path}: line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}); "
             "mend it there, or move the file away and run 'cv init' again"
         ) from error
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(
-            f"{path}: not valid JSON (not UTF-8 text, or nested too deeply)"
+            f"{path}: not valid JSON (not UTF-8 text, a number of thousands of digits, or nested too deeply)"
         ) from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected a JSON object, got {shown(raw)}")
     return raw
 
 
-def _typed(raw: dict[str, Any], root: Path) -> Config:
+def typed(raw: dict[str, Any], root: Path) -> Config:
+    """``raw`` as ``load_config`` gives it. Raises ``ConfigError`` for the first value that is wrong."""
     try:
         config = msgspec.convert({**raw, "senior_root": str(root)}, Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explain(error, raw)) from error
-    for role, name in msgspec.to_builtins(config.collections).items():
-        if not _COLLECTION_NAME.fullmatch(name):
-            raise ConfigError(
-                f"config.json: collections.{role}: expected 3 to 512 letters, digits, '.', '_' or '-' with a letter "
-                f"or digit at both ends, got {shown(name)}"
-            )
-    names = list(msgspec.to_builtins(config.collections).values())
-    if len(set(names)) < len(names):
-        raise ConfigError(
-            f"config.json: collections: expected a different name for each role, got {', '.join(names)}"
-        )
+        raise _explained(error, raw) from error
+    _check_collections(msgspec.to_builtins(config.collections))
     for key, least in _LEAST.items():
         value = get_key(config, key)
-        if not (math.isfinite(value) and value >= least):
-            raise ConfigError(
-                f"config.json: {key}: expected {KEYS[key].expected}, got {shown(value)}"
-            )
+        if not least <= value <= sys.float_info.max:  # which "NaN" and "Infinity" are not
+            raise _unexpected(key, KEYS[key].expected, value)
     if not is_window(config.catch_up.window):
-        raise ConfigError(
-            f"config.json: catch_up.window: expected {KEYS['catch_up.window'].expected}, got {shown(config.catch_up.window)}"
-        )
+        key = "catch_up.window"
+        raise _unexpected(key, KEYS[key].expected, config.catch_up.window)
     return _settled(config, raw, root)
+
+
+def _check_collections(names: dict[str, str]) -> None:
+    """Raise ``ConfigError`` unless Chroma takes each role's name and none has two roles."""
+    for role, name in names.items():
+        if not _COLLECTION_NAME.fullmatch(name):
+            expected = (
+                "3 to 512 letters, digits, '.', '_' or '-' with a letter or digit at both ends"
+            )
+            raise _unexpected(f"collections.{role}", expected, name)
+    uses = Counter(names.values())
+    if shared := [f"collections.{role}" for role, name in names.items() if uses[name] > 1]:
+        raise ConfigError(
+            f"config.json: collections: expected a different name for each role, got {', '.join(names.values())}",
+            *shared,
+        )
+
+
+def _unexpected(key: str, expected: str, value: Any) -> ConfigError:
+    return ConfigError(f"config.json: {key}: expected {expected}, got {shown(value)}", key)
 
 
 def _settled(config: Config, raw: dict[str, Any], root: Path) -> Config:
@@ -182,7 +210,7 @@ def _moved(text: str, before: Path, now: Path) -> str:
     return str(now / path.relative_to(before)) if path.is_relative_to(before) else text
 
 
-def _explain(error: msgspec.ValidationError, raw: dict[str, Any]) -> str:
+def _explained(error: msgspec.ValidationError, raw: dict[str, Any]) -> ConfigError:
     """``config.json: nudge.state: expected "on" or "off", got "yes"`` out of msgspec's words."""
     message = str(error)
     where = re.search(r" - at `\$\.?([^`]*)`", message)
@@ -192,12 +220,15 @@ def _explain(error: msgspec.ValidationError, raw: dict[str, Any]) -> str:
         value = value.get(part) if isinstance(value, dict) else None
     expected = KEYS[key].expected if key in KEYS else "an object"
     got = "something else" if key in _UNSHOWN else shown(value)
-    return f"config.json: {key or 'top level'}: expected {expected}, got {got}"
+    return ConfigError(f"config.json: {key or 'top level'}: expected {expected}, got {got}", key)
 
 
 def shown(value: Any) -> str:
-    """A value of the file as an error repeats it: JSON, 80 characters at the most."""
-    text = json.dumps(value, ensure_ascii=False)
+    """A value of a file as an error repeats it: JSON, 80 characters at the most."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # YAML has keys of any kind, and circles
+        return "something else"
     return text if len(text) <= 80 else text[:79] + "…"
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from backend.errors import UsageError
 from backend.schemas.config import Config
-from backend.tree.config import ConfigError, change_config, read_raw, shown
+from backend.tree.config import ConfigError, read_raw
+from backend.tree.config_faults import mend_config
 from backend.tree.config_keys import KEYS, unknown_key
 
 _SLIP = 0.75
@@ -21,6 +22,8 @@ its own and no ``reranker.name``.
 def set_key(root: Path, key: str, text: str) -> Config:
     """Set the dotted ``key`` from what a person typed: JSON where it is JSON, otherwise the text itself.
 
+    A value that is wrong elsewhere stays as it is and does not stand in the way (``config_faults.check_config`` tells of it), and
+    what stands in the place of the key's group and is none gives way. Returns the config with defaults where a value is wrong.
     Raises ``UsageError`` for a key we don't know or a value that doesn't fit; the file is then as it was.
     """
     _check_key(key)
@@ -29,45 +32,52 @@ def set_key(root: Path, key: str, text: str) -> Config:
         *groups, leaf = key.split(".")
         target = raw
         for group in groups:
-            target = target.setdefault(group, {})
-            if not isinstance(target, dict):
-                raise ConfigError(
-                    f"config.json: {group}: expected an object, got {shown(target)}; mend it by hand"
-                )
+            if not isinstance(target.get(group), dict):
+                target[group] = {}
+            target = target[group]
         target[leaf] = _value(text)
 
     try:
-        return change_config(root, change)
+        return mend_config(root, key, change).config
     except ConfigError as error:
-        raise UsageError(_of_what_was_said(str(error), key)) from error
+        raise UsageError(_of_what_was_said(str(error))) from error
 
 
-def _of_what_was_said(words: str, key: str) -> str:
-    """A refusal without the file's name where the new value of ``key`` is at fault: the file is as it was, and is not broken."""
+def _of_what_was_said(words: str) -> str:
+    """A refusal without the file's name where the new value is at fault: the file is as it was."""
     bare = words.removeprefix("config.json: ")
-    at_fault = bare.partition(":")[0]
-    if bare == words or not f"{key}.".startswith(f"{at_fault}."):
-        return words
-    return f"{bare}; nothing was changed"
+    return words if bare == words else f"{bare}; nothing was changed"
 
 
 def unset_key(root: Path, key: str) -> Config:
-    """Take the dotted ``key`` out of the file, so that its default counts again. Raises ``UsageError`` as ``set_key`` does."""
-    _check_key(key)
+    """Take the dotted ``key`` out of the file, so that its default counts again; also a group that is none, whose keys all have
+    their defaults then. Returns and raises as ``set_key`` does.
+    """
+    is_group = _is_group(key)
+    if not is_group:
+        _check_key(key)
 
     def change(raw: dict[str, Any]) -> None:
         *groups, leaf = key.split(".")
-        target: Any = raw
+        target = raw
         for group in groups:
-            target = target.get(group)
-            if not isinstance(target, dict):
-                return
+            if not isinstance(target.get(group, {}), dict):
+                leaf = group  # with what stands there, no key below it has a value
+                break
+            target = target.get(group, {})
+        if is_group and isinstance(target.get(leaf, {}), dict):
+            keys = " or ".join(each for each in KEYS if each.startswith(f"{key}."))
+            raise UsageError(f"{key}: a group; unset one of its keys: {keys}")
         target.pop(leaf, None)
 
     try:
-        return change_config(root, change)
+        return mend_config(root, key, change).config
     except ConfigError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(_of_what_was_said(str(error))) from error
+
+
+def _is_group(key: str) -> bool:
+    return any(each.startswith(f"{key}.") for each in KEYS)
 
 
 def _check_key(key: str) -> None:

@@ -28,6 +28,15 @@ def is_worktree(folder: Path) -> bool:
     return git is not None and _common_folder(git) != git
 
 
+def main_checkout(folder: Path) -> Path | None:
+    """The checkout that the linked worktree ``folder`` belongs to; None where it is none, or its repo has no checkout (bare)."""
+    git = _git_folder(folder)
+    if git is None:
+        return None
+    shared = _common_folder(git)
+    return shared.parent if shared != git and shared.name == ".git" else None
+
+
 def repo_slug(path: str, repos: Container[str], root_name: str) -> str:
     """The slug that ``path`` (relative to the senior root) belongs to.
 

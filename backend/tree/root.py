@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
 from backend.errors import CvError, NotApplicable
 from backend.schemas.config import Config
+from backend.tree.quoting import quoted
 
 KIT_FOLDER = ".context-vigilance"
 MARKER = ".context-vigilance-skip"
@@ -27,39 +29,83 @@ def find_root(start: Path) -> Path | None:
     As git does with its ceilings, the walk does not climb into the home directory (``start`` itself is always looked at),
     nor out of it, and does not cross a filesystem boundary.
     """
+    for folder in _upwards(start):
+        kit = folder / KIT_FOLDER
+        # unlike Path's own, these never raise
+        if os.path.isfile(kit / "config.json") and not os.path.islink(kit):
+            return folder
+    return None
+
+
+def closed_root(start: Path) -> Path | None:
+    """The nearest folder from ``start`` upwards whose kit is there but may not be entered by this user; None where there is none.
+    Whether it is a senior root only others can tell.
+    """
+    for folder in _upwards(start):
+        kit = folder / KIT_FOLDER
+        if os.path.isdir(kit) and not os.path.islink(kit) and not os.access(kit, os.X_OK):
+            return folder
+    return None
+
+
+def _upwards(start: Path) -> Iterator[Path]:
+    """The folders in which a senior root of ``start`` may be found, nearest first."""
     try:
         folder = start.resolve()
         device = folder.stat().st_dev
     except (OSError, RuntimeError):
-        return None
+        return
     home = home_folder()
     while True:
-        kit = folder / KIT_FOLDER
-        if os.path.isfile(kit / "config.json") and not os.path.islink(
-            kit
-        ):  # unlike Path's own, never raises
-            return folder
+        yield folder
         parent = folder.parent
         try:
             climbs_out = (
                 home in (folder, parent) or parent == folder or parent.stat().st_dev != device
             )
         except OSError:
-            return None
+            return
         if climbs_out:
-            return None
+            return
         folder = parent
 
 
 def require_root(start: Path) -> Path:
-    """Like ``find_root``, but raises ``NotApplicable`` when there is none."""
+    """Like ``find_root``, but raises ``NotApplicable`` when there is none, ``CvError`` when it is closed to this user."""
     root = find_root(start)
     if root is None:
+        require_open_kit(start)
         raise NotApplicable(
             f"no senior root here: no {KIT_FOLDER}/config.json in {start} or above it. "
             "Run 'cv init --senior-root PATH' at the top of your tree of repos, or name one with --root PATH."
         )
     return root
+
+
+def require_open_kit(start: Path) -> None:
+    """Raise ``CvError`` when ``closed_root`` finds one: whose it is, and what to do."""
+    closed = closed_root(start)
+    if closed is not None:
+        raise CvError(f"{closed / KIT_FOLDER}: {closed_words(closed)}; {closed_todo(closed)}")
+
+
+def closed_words(root: Path) -> str:
+    """That the kit of ``root`` is closed, and whose it is."""
+    return f"is there, but you may not enter it (it belongs to {owner(root / KIT_FOLDER)})"
+
+
+def closed_todo(root: Path) -> str:
+    """What to do about it."""
+    kit = quoted(str(root / KIT_FOLDER))
+    return f'ask its owner to open it to you (chmod -R a+rX {kit}), or make it yours (sudo chown -R "$USER" {kit})'
+
+
+def owner(path: Path) -> str:
+    """The name of the user whom ``path`` belongs to."""
+    try:
+        return path.owner()
+    except (KeyError, NotImplementedError, OSError):  # a number without a name; Windows
+        return "somebody else"
 
 
 def require_plain_kit(root: Path) -> None:

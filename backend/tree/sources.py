@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from datetime import date
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
 from backend.errors import CvError
 from backend.schemas.roles import CHANGELOG_ROLE
+from backend.tree.config import shown
 from backend.tree.files import write_atomic
 from backend.tree.found import Place
+from backend.tree.listing import listed
+from backend.tree.repos import main_checkout
 from backend.tree.root import KIT_FOLDER
+from backend.tree.source_faults import explained
+
+_NAMED = 2
+"""Folders that have gone which a note names."""
 
 _NEW = """\
 ---
@@ -87,11 +95,19 @@ def choices(sources: list[Source]) -> Choices:
 def add_places(root: Path, sources: list[Source], places: list[Place]) -> list[str]:
     """Append an entry for each of ``places`` that has none; returns their paths. A missing file is written anew.
 
+    Not for a folder of a linked worktree that the main checkout has too: its documents are copies, and worktrees come and go.
     Only whole lines are added, at the end of the list; the result is read back before it replaces the file.
     """
     known = {_clean(source.path) for source in sources}
     out = choices(sources).excluded
-    new = [place for place in places if place.path not in known and not _is_below(place.path, out)]
+    indexed = {p.path for p in places if p.path not in out and not _is_below(p.path, out)}
+    new = [
+        place
+        for place in places
+        if place.path not in known
+        and not _is_below(place.path, out)
+        and _in_main_checkout(root, place.path) not in indexed
+    ]
     path = sources_path(root)
     if path.exists() and not new:
         return []
@@ -117,9 +133,32 @@ def gone(root: Path, sources: list[Source]) -> list[str]:
     return [s.path for s in sources if s.include and not os.path.isdir(root / _clean(s.path))]
 
 
+def gone_note(paths: list[str]) -> list[str]:
+    """One note for all of ``paths`` that are ``gone``, none where there are none."""
+    if len(paths) < 2:
+        return [f"sources.md: {path} is no longer there" for path in paths]
+    rest = "; cv doctor names them" if len(paths) > _NAMED else ""
+    return [f"sources.md: {len(paths)} folders are no longer there: {listed(paths, _NAMED)}{rest}"]
+
+
 def dangling(root: Path, sources: list[Source]) -> list[str]:
     """Paths that ``include: false`` is to leave out and that are not there: misspelt, perhaps, so that nothing is left out."""
     return [s.path for s in sources if not s.include and not _is_there(root, _clean(s.path))]
+
+
+def _in_main_checkout(root: Path, path: str) -> str:
+    """Where a documents folder of a linked worktree lies in the main checkout, relative to ``root``; '' for any other folder."""
+    for folder in PurePosixPath(path).parents:
+        if not os.path.lexists(root / folder / ".git"):
+            continue
+        main = main_checkout(root / folder)
+        if main is None:
+            return ""
+        inner = PurePosixPath(path).relative_to(folder)
+        return Path(
+            os.path.relpath(os.path.realpath(main / inner), os.path.realpath(root))
+        ).as_posix()
+    return ""
 
 
 def _is_there(root: Path, path: str) -> bool:
@@ -189,28 +228,38 @@ def _parse(text: str, path: Path) -> list[Source]:
         ) from error
     except ValueError as error:  # a day such as 2026-02-30
         raise SourcesError(f"{path}: the frontmatter: {error}; put that value in quotes") from error
-    entries = block.get("sources") or [] if isinstance(block, dict) else None
-    expected = (
-        f"{path}: sources: expected a list of entries with path, kind, include, note, subdirs"
-    )
-    if not isinstance(entries, list):
-        raise SourcesError(f"{expected}; got something else")
+    if not isinstance(block, dict):
+        raise SourcesError(
+            f"{path}: the frontmatter: expected 'sources:' with a list of entries, got {shown(block)}"
+        )
+    entries = block.get("sources") or []
     try:
+        if not isinstance(entries, list):
+            raise msgspec.ValidationError("no list - at `$`")
         return msgspec.convert([_as_text(entry) for entry in entries], list[Source], strict=False)
     except msgspec.ValidationError as error:
-        where = re.search(r" - at `\$\[(\d+)\]", str(error))
-        number = f"entry {int(where.group(1)) + 1}: " if where else ""
-        raise SourcesError(f"{expected}; {number}{str(error).split(' - at ')[0]}") from error
+        what = explained(str(error), entries, "\n".join(lines[1:end]))
+        raise SourcesError(f"{path}: {what}") from error
 
 
 def _as_text(entry: Any) -> Any:
     """An entry whose texts are text, where YAML sees a number or a day (a folder ``2024``, a note that is a date)."""
     if not isinstance(entry, dict):
         return entry
-    return {
-        key: str(value) if key in ("path", "kind", "note") and value is not None else value
+    texts = {
+        key: str(value) if key in ("kind", "note") and value is not None else _name(value)
         for key, value in entry.items()
+        if key in ("path", "kind", "note")
     }
+    names = entry.get("subdirs")
+    if isinstance(names, list):
+        texts["subdirs"] = [_name(name) for name in names]
+    return entry | texts
+
+
+def _name(value: Any) -> Any:
+    """A folder's name or path as text; what can be none stays as it is."""
+    return str(value) if isinstance(value, int | float | date) else value
 
 
 def _is_below(path: str, folders: frozenset[str]) -> bool:

@@ -26,7 +26,7 @@ class Window(NamedTuple):
 
     @property
     def phrase(self) -> str:
-        """The label as it follows ``modified``: ``in the last 6 months``, ``since 2026-05-01``."""
+        """The label as it follows ``modified`` or ``dated``: ``in the last 6 months``, ``since 2026-05-01``."""
         return self.label if self.label.startswith("since ") else f"in the {self.label}"
 
 

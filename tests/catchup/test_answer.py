@@ -187,8 +187,23 @@ def test_a_tree_without_documents(org: Any) -> None:
     create_config(org.root)
     digest = ask(org.root, window="2w")
     assert digest.repos == ()
-    assert "Nothing was modified in the last 2 weeks." in digest.message
+    assert "No document is dated in the last 2 weeks." in digest.message
     assert all(forms(digest).values())
+
+
+def test_an_edit_that_left_its_date_as_it_was_is_not_said_to_be_none(org: Any) -> None:
+    """The author's date counts, so the document is not in the window; that it was edited is still so."""
+    org.repo("only")
+    org.document("only/context-v/specs/A.md", day="2026-01-12")
+    org.commit("only", "2026-01-12")
+    create_config(org.root)
+    org.edit("only/context-v/specs/A.md", "The ", "Now the ")
+    org.commit("only", "2026-06-14")
+    digest = ask(org.root, window="2w", scope="only")
+    assert digest.message == (
+        "No document is dated in the last 2 weeks with --scope only. "
+        "The newest before that is of 2026-01-12: --since 2026-01-12 shows it."
+    )
 
 
 def test_an_unknown_scope_names_those_that_are_and_an_ambiguous_one_its_meanings(tree: Any) -> None:

@@ -224,7 +224,7 @@ def test_both_roles_stand_together_and_say_which(cards: Cards, window: Window) -
 def test_an_empty_digest_says_how_to_widen(cards: Cards, now: datetime) -> None:
     old = make_digest(cards, parse_window("2w", now), scope="mill")
     assert old.message == (
-        "Nothing was modified in the last 2 weeks with --scope mill. "
+        "No document is dated in the last 2 weeks with --scope mill. "
         "The newest before that is of 2024-02-29: --since 2024-02-29 shows it."
     )
     nobody = make_digest(cards, parse_window("2w", now), by_author="Nemo")

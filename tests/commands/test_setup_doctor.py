@@ -199,6 +199,43 @@ def test_a_broken_config_is_a_problem_that_a_person_mends(bare: Any, doctor: Any
     assert path.read_text() == '{\n  "kickoff": "on",\n}\n'
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("config.json", '{"nudge": {"after_days": "5 days"}}', 'got "5 days"'),
+        ("config.json", '{"chroma": 5}', "chroma: expected an object"),
+        ("config.json", '{"kickoff": "on"', "not valid JSON"),
+        ("sources.md", "---\nsources:\n  - path: [\n---\n", "mend the frontmatter there"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_once(
+    tree: Any, cv: Any, doctor: Any, file: str, text: str, words: str
+) -> None:
+    """Not by every check and run that came to grief over it as well."""
+    kit(tree, file).write_text(text)
+    error = cv("sync").err.removeprefix("cv: ").strip()
+    assert words in error
+    now = int(time.time())
+    write_record(tree.root, "hook", Record(at=now, ok=False, error=error))
+    write_record(tree.root, "sync", Record(at=now, ok=False, error=f"the sync failed: {error}"))
+    seen = doctor()
+    assert seen.code == 1
+    assert [words in each["what"] for each in seen.json["findings"]].count(True) == 1
+    assert seen.of("doctor") == []
+
+
+def test_each_wrong_value_is_a_problem_with_the_command_that_mends_it(
+    bare: Any, doctor: Any
+) -> None:
+    raw = json.loads(kit(bare, "config.json").read_text()) | {"kickoff": "sometimes", "nudge": 3}
+    kit(bare, "config.json").write_text(json.dumps(raw))
+    for arguments in ((), ("--fix",)):
+        first, second = doctor(*arguments).of("config", "problem")
+        assert "'cv config unset nudge' gives" in first["todo"]
+        assert "'cv config set kickoff VALUE' mends it, 'cv config unset kickoff'" in second["todo"]
+    assert json.loads(kit(bare, "config.json").read_text()) == raw
+
+
 def test_unknown_keys_and_dismissed_paths_that_are_gone(bare: Any, doctor: Any) -> None:
     path = kit(bare, "config.json")
     path.write_text(
@@ -243,7 +280,15 @@ def test_sources_that_stand_there_twice_or_lead_nowhere(bare: Any, doctor: Any) 
     twice, outside, *gone = doctor().of("sources")
     assert "ferry/context-v has 2 entries" in twice["what"]
     assert "../elsewhere does not lie below the senior root" in outside["what"]
-    assert "gone/context-v is not there" in gone[0]["what"]
+    assert [one["what"] for one in gone] == ["gone/context-v is not there (any more)"]
+
+
+def test_folders_that_have_gone_are_one_finding_that_names_them_all(bare: Any, doctor: Any) -> None:
+    names = [f"tree-{n}/context-v" for n in range(10)]
+    entries = "".join(f"  - path: {name}\n" for name in names)
+    kit(bare, "sources.md").write_text(f"---\nsources:\n{entries}---\n")
+    (gone,) = doctor().of("sources")
+    assert gone["what"] == f"10 folders are not there (any more): {', '.join(names)}"
 
 
 # --- the store -------------------------------------------------------------------------------------------------------
@@ -295,6 +340,13 @@ def whiten(path: Path) -> None:
     path.write_bytes(b"\xff" * path.stat().st_size)
 
 
+def blank_a_part(path: Path) -> None:
+    """Of the first vector, which stands behind the numbers of its neighbours."""
+    with path.open("r+b") as file:
+        file.seek(600)
+        file.write(bytes(64))
+
+
 def break_header(path: Path) -> None:
     """As a torn page might: whatever opens it reads beyond its memory, and dies."""
     data = bytearray(path.read_bytes())
@@ -319,30 +371,184 @@ def chroma_files(tree: Any, name: str) -> list[Path]:
     return found
 
 
+def change_cells(change: str) -> Callable[[Path], None]:
+    """Change what stands in the cells of a database, as a disk does: no page, no index and no time of the file tells of it."""
+
+    def damage(path: Path) -> None:
+        stat = path.stat()
+        with closing(sqlite3.connect(path)) as db, db:
+            assert db.execute(change).rowcount > 0
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    return damage
+
+
+OTHER_TEXT = change_cells(
+    "UPDATE embedding_metadata SET string_value = replace(string_value, 'e', 'o') "
+    "WHERE key = 'chroma:document' AND id = 1"
+)
+
+
 @pytest.mark.parametrize(
-    ("name", "damage"),
+    ("name", "damage", "says"),
     [
-        ("chroma.sqlite3", garble),
-        ("chroma.sqlite3", cut),
-        ("chroma.sqlite3", tear_a_page),
-        ("*.bin", garble),
-        ("data_level0.bin", whiten),
-        ("header.bin", break_header),
+        ("chroma.sqlite3", garble, "Chroma cannot be used"),
+        ("chroma.sqlite3", cut, "Chroma cannot be used"),
+        ("chroma.sqlite3", tear_a_page, "Chroma cannot be used"),
+        ("*.bin", garble, "Chroma cannot be used"),
+        ("header.bin", break_header, "Chroma cannot be used"),
+        ("data_level0.bin", whiten, "Chroma cannot be used"),
+        ("data_level0.bin", blank_a_part, "Chroma differs from the index: 2 other vectors"),
+        ("chroma.sqlite3", OTHER_TEXT, "Chroma differs from the index: 1 other texts"),
     ],
-    ids=["garbled database", "cut database", "torn page", "garbled files", "other vectors", "dies"],
+    ids=[
+        "garbled",
+        "cut",
+        "torn page",
+        "garbled files",
+        "dies",
+        "white",
+        "other vectors",
+        "other text",
+    ],
 )
 def test_a_damaged_chroma_is_found_and_made_again_without_embedding(
-    untouched: Any, doctor: Any, cv: Any, name: str, damage: Any
+    untouched: Any, doctor: Any, cv: Any, name: str, damage: Any, says: str
 ) -> None:
     for path in chroma_files(untouched, name):
         damage(path)
     seen = doctor()
     assert seen.code == 1
-    assert "Chroma cannot be used" in seen.one("store")["what"]
+    assert says in seen.one("store")["what"]
     seen = doctor("--fix")
     assert (seen.code, seen.of("store")) == (0, [])
     report = json.loads(cv("sync", "--json").out)
     assert sum(role["embedded"] for role in report["roles"].values()) == 0
+
+
+def test_fields_of_chroma_that_are_not_those_of_the_index_cost_both(
+    untouched: Any, doctor: Any, cv: Any
+) -> None:
+    """Neither has a sum that tells which of them is right; the documents do."""
+    change_cells(
+        "UPDATE embedding_metadata SET string_value = 'a longer pied' "
+        "WHERE key = 'fm_title' AND string_value = 'A longer pier'"
+    )(kit(untouched, "chroma/chroma.sqlite3"))
+    found = doctor().one("store", "problem")
+    assert "differ in what 1 chunks carry beside text and vector" in found["what"]
+    assert doctor("--fix").of("store") == []
+
+
+MINUS = bytes(range(256)).translate(bytes([*range(128, 256), *range(128)]))
+"""Each byte with its highest bit turned, which of a number in a vector is the sign."""
+
+
+def turned(vector: bytes) -> bytes:
+    """A vector of the right length that points elsewhere."""
+    return vector[:3] + vector[3:4].translate(MINUS) + vector[4:]
+
+
+INDEX_CELLS: dict[str, tuple[str, str]] = {
+    "text": ("UPDATE chunk SET text = replace(text, 'e', 'o') WHERE id = 1", "1 of its texts"),
+    "hash": ("UPDATE chunk SET text_hash = upper(text_hash) WHERE id = 1", "1 of its texts"),
+    "no text": ("UPDATE chunk SET text = CAST(x'ff' || text AS TEXT) WHERE id = 1", "of its texts"),
+    "vector": (
+        "UPDATE vector SET data = CAST(zeroblob(64) || substr(data, 65) AS BLOB) WHERE rowid = 2",
+        "1 of its vectors",
+    ),
+    "no numbers": (
+        "UPDATE vector SET data = CAST(substr(data, 1, 4) || x'0000c07f' || substr(data, 9) AS BLOB) "
+        "WHERE rowid = 2",
+        "1 of its vectors",
+    ),
+    "short vector": (
+        "UPDATE vector SET data = CAST(substr(data, 1, 700) AS BLOB) WHERE rowid = 2",
+        "the same number of dimensions",
+    ),
+    "empty vector": (
+        "UPDATE vector SET data = zeroblob(length(data)) WHERE rowid = 2",
+        "1 of its vectors are not those of their texts",
+    ),
+    "turned vector": (
+        "UPDATE vector SET data = turned(data) WHERE rowid = 2",
+        "1 of its vectors are not those of their texts",
+    ),
+    "entry": ("UPDATE document SET entry = substr(entry, 2) WHERE id = 2", "of a document"),
+    "fields": (
+        "UPDATE document SET fields = replace(fields, 'longer pier', 'longer pied') WHERE id > 0",
+        "carry beside text",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "says"), INDEX_CELLS.values(), ids=INDEX_CELLS)
+def test_a_cell_of_the_index_that_is_another_is_found_and_made_again(
+    untouched: Any, doctor: Any, cv: Any, change: str, says: str
+) -> None:
+    """SQLite itself finds nothing amiss."""
+
+    def cells() -> list[Any]:
+        with closing(sqlite3.connect(path)) as db:
+            rows = "SELECT chroma_id, text, text_hash, data, entry, CAST(fields AS TEXT) "
+            rows += "FROM chunk c JOIN vector USING (text_hash) JOIN document d ON d.id = document"
+            return db.execute(f"{rows} ORDER BY chroma_id").fetchall()
+
+    path = kit(untouched, "index.sqlite")
+    before, stat = cells(), path.stat()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.create_function("turned", 1, turned)
+        db.execute(change)
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    seen = doctor()
+    assert seen.code == 1
+    found = seen.one("store", "problem")
+    assert says in found["what"]
+    assert "cv doctor --fix" in found["todo"]
+    seen = doctor("--fix")
+    assert (seen.code, seen.of("store")) == (0, [])
+    assert cells() == before
+
+
+def test_an_entry_of_an_index_that_is_another_is_found_and_made_again(
+    untouched: Any, doctor: Any
+) -> None:
+    """One byte of SQLite's own index of the chunks' ids, which its quick check passes over."""
+    path = kit(untouched, "index.sqlite")
+    data = bytearray(path.read_bytes())
+    name = b"mill::mill/context-v/specs/Wheel.md::0000"
+    assert data.count(name) == 2  # in the table, and behind it in the index
+    data[data.rfind(name) + 30] ^= 1
+    path.write_bytes(data)
+    seen = doctor()
+    assert seen.code == 1
+    assert "missing from index" in seen.one("store", "problem")["what"]
+    seen = doctor("--fix")
+    assert (seen.code, seen.of("store")) == (0, [])
+
+
+def test_of_a_large_collection_some_chunks_are_compared_and_it_says_so(
+    untouched: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from backend.setup.checks import comparison, probe
+
+    monkeypatch.setattr(comparison, "MOST", 2)
+    monkeypatch.setattr(probe, "ask", probe.look)
+    (found,) = store.check_chroma(untouched.root)
+    assert found.level == "ok"
+    assert found.what.endswith("(3 of 5 chunks compared)")
+
+
+def test_what_chroma_has_not_been_told_of_is_no_difference(untouched: Any) -> None:
+    """As after a sync that was stopped: the next one does the rest."""
+    with closing(sqlite3.connect(kit(untouched, "index.sqlite"))) as db, db:
+        db.execute("UPDATE chunk SET chroma_id = replace(chroma_id, '0000', '0007')")
+        db.execute(
+            "INSERT INTO to_drop SELECT replace(chroma_id, '0007', '0000'), role "
+            "FROM chunk c JOIN document d ON d.id = document"
+        )
+        db.execute("INSERT INTO to_mirror SELECT id FROM document")
+    assert [f.level for f in store.check_chroma(untouched.root)] == ["ok"]
 
 
 def test_a_missing_chroma_is_a_warning(untouched: Any, doctor: Any) -> None:
@@ -359,7 +565,7 @@ def test_a_chroma_that_lacks_chunks_of_the_index(untouched: Any, doctor: Any) ->
 
     with writing(untouched.root, load_config(untouched.root), erase=False) as chroma:
         chroma.delete(CORPUS_ROLE, sorted(chroma.ids(CORPUS_ROLE))[:2])
-    assert "2 chunks lacking, 0 too many" in doctor().one("store", "problem")["what"]
+    assert "differs from the index: 2 chunks lacking" in doctor().one("store", "problem")["what"]
     assert doctor("--fix").of("store") == []
 
 
@@ -414,6 +620,16 @@ def test_frontmatter_is_named_with_line_and_reason_and_left_alone(
     assert re.fullmatch(r"ferry/context-v/specs/Odd\.md:[34]", found["where"])
     assert found["what"]
     assert not found["fixable"]
+
+
+def test_a_sign_is_shown_as_it_stands_in_the_file(untouched: Any, cv: Any) -> None:
+    """What the author looks for is what the file has."""
+    untouched.write("ferry/context-v/specs/Odd.md", "---\ntitle: Odd\nlede: > a\n---\n\nText.\n")
+    untouched.right = untouched.fingerprint()
+    assert cv("sync").code == 0
+    said = "text right behind the sign > or | (put it on the next line, indented)"
+    assert said in " ".join(cv("doctor").out.split())
+    assert said in " ".join(cv("why", "ferry/context-v/specs/Odd.md").out.split())
 
 
 def test_a_file_that_cannot_be_indexed_is_named(untouched: Any, doctor: Any, cv: Any) -> None:

@@ -144,6 +144,17 @@ def test_a_root_above_a_root_is_refused_and_names_it(organisation: Any, cv: Any)
     assert done.code == 0
 
 
+def test_of_many_roots_below_some_are_named(organisation: Any, cv: Any) -> None:
+    for number in range(5):
+        organisation.document(f"site-{number}/context-v/Plan.md")
+        below = str(organisation.path(f"site-{number}"))
+        cv("init", "--senior-root", below, "--yes", "--no-index")
+    done = cv("init", "--senior-root", str(organisation.root), "--yes", "--no-index")
+    assert done.code == 2
+    assert "site-2 and 2 more)" in done.err
+    assert "site-4" not in done.err
+
+
 @pytest.mark.parametrize(
     ("path", "text", "says"),
     [
@@ -295,8 +306,22 @@ def test_remove_says_what_the_folder_of_the_private_collections_is(
     done = cv("init", "--remove", "--yes")
     (stays,) = (line for line in done.out.splitlines() if ".context-vigilance/private" in line)
     assert "taken in from transcripts" in stays
-    assert "cv forget --all-private" in stays
+    assert "run 'cv forget --all-private' before this" in stays
     assert organisation.path(".context-vigilance/private/ledger.sqlite").is_file()
+
+
+def test_remove_names_the_markers_that_stay(organisation: Any, cv: Any) -> None:
+    """The first few of those that the last walk saw, and that are still there."""
+    for number in range(6):
+        organisation.document(f"ferry/part-{number}/context-v/Text.md")
+        organisation.dismiss(f"ferry/part-{number}")
+    cv("init", "--senior-root", str(organisation.root), "--yes")
+    organisation.path("ferry/part-1/.context-vigilance-skip").unlink()
+    done = cv("init", "--remove", "--yes")
+    (stays,) = (line for line in done.out.splitlines() if "from 'cv dismiss'" in line)
+    named = ", ".join(f"ferry/part-{number}/.context-vigilance-skip" for number in (0, 2, 3, 4, 5))
+    assert stays.strip().startswith(f"{named} and 1 more: ")
+    assert organisation.path("mill/old/.context-vigilance-skip").is_file()
 
 
 def test_what_was_kept_counts_again_when_it_is_set_up_again(organisation: Any, cv: Any) -> None:

@@ -84,6 +84,32 @@ def test_a_damaged_index_is_made_anew_from_the_tree(
     }
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE passed_over SET entry = substr(entry, 2)",
+        "UPDATE document SET repo = CAST(x'ff' AS TEXT) WHERE id = 3",
+    ],
+    ids=["no JSON", "no text"],
+)
+@pytest.mark.parametrize("options", [{}, {"rebuild": True}], ids=["sync", "rebuild"])
+def test_cells_of_an_index_that_cannot_be_read_are_made_anew(
+    tree: Any, tmp_path: Path, change: str, options: dict[str, Any]
+) -> None:
+    """A disk that changes a byte leaves SQLite's pages sound."""
+    import sqlite3
+
+    tree.document("r0/context-v/specs/Hidden.md", private="true")
+    tree.sync()
+    db = sqlite3.connect(tree.kit / "index.sqlite")
+    assert db.execute(change).rowcount == 1
+    db.commit()
+    db.close()
+    tree.sync(**options)
+    tree.check()
+    tree.check_against_clean_build(tmp_path / "clean")
+
+
 CHROMA: dict[str, Callable[[Path], Any]] = {
     "folder deleted": shutil.rmtree,
     "database garbage": lambda folder: (folder / "chroma.sqlite3").write_bytes(

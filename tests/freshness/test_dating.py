@@ -94,6 +94,37 @@ def test_an_undated_document_outside_git_that_is_edited_is_news(site: Any) -> No
     assert dates(site) == {"A.md": ("2026-06-10", "ingest")}
 
 
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_pure_rename_keeps_the_date(site: Any, committed: bool) -> None:
+    site.repo("ferry")
+    for name in ("Git", "Loose"):
+        site.document(f"{'ferry' if name == 'Git' else 'loose'}/context-v/{name}.md", day=None)
+    site.commit("ferry", "2025-06-06")
+    site.sync()
+    site.move("ferry/context-v/Git.md", "ferry/context-v/specs/Git-Moved.md")
+    site.move("loose/context-v/Loose.md", "loose/context-v/Loose-Moved.md")
+    if committed:
+        site.commit("ferry", "2026-03-04")
+    kept = {"Git-Moved.md": ("2025-06-06", "git"), "Loose-Moved.md": ("2026-03-02", "ingest")}
+    site.sync(now=NOW + timedelta(days=5))
+    assert dates(site) == kept
+    site.commit("ferry", "2026-03-06")
+    site.sync(now=NOW + timedelta(days=6))
+    assert dates(site) == kept
+    site.check()
+
+
+def test_a_rename_with_an_edit_is_news(site: Any) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/Old.md", day=None)
+    site.commit("ferry", "2025-06-06")
+    site.sync()
+    site.move("ferry/context-v/Old.md", "ferry/context-v/New.md")
+    site.edit("ferry/context-v/New.md", "The ", "Now the ")
+    site.sync(now=NOW + timedelta(days=5))
+    assert dates(site) == {"New.md": ("2026-03-07", "ingest")}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell script in git's place")
 @pytest.mark.parametrize("again", [{}, {"quick": True}, {"rebuild": True}], ids=str)
 def test_where_git_fails_the_dates_stay_and_it_is_asked_again(

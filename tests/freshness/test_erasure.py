@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from organisation import prose
 
@@ -143,6 +144,64 @@ def test_no_memory_of_the_process_gets_into_the_store(site: Any) -> None:
             data = header.with_name("data_level0.bin").read_bytes()
             assert len(data) > used * each
             assert not any(data[used * each :])
+    site.check()
+
+
+def test_what_git_tells_of_other_files_is_not_kept_by_name(site: Any) -> None:
+    """Of a repo with an undated document git is asked, and knows what was deleted, is private or no document at all."""
+    for repo in ("mill", "inn"):
+        site.repo(repo)
+        site.document(f"{repo}/context-v/Plain.md", day=None)
+        site.document(f"{repo}/context-v/{SECRET}{repo}.md")
+        site.document(f"{repo}/context-v/{SECRET}{repo}private.md", private="true")
+        site.write(f"{repo}/notes/{SECRET}{repo}outside.md", "no document")
+        site.commit(repo, "2025-06-06")
+    site.sync()
+    assert traces(site.kit, f"{SECRET}millprivate"), "that it is passed over, while it is there"
+    assert traces(site.kit, f"{SECRET}milloutside") == []
+    for path in (f"context-v/{SECRET}mill.md", f"context-v/{SECRET}millprivate.md"):
+        site.delete(f"mill/{path}")
+    site.commit("mill", "2025-07-07")
+    site.delete("inn")
+    site.sync()
+    assert traces(site.kit, SECRET) == []
+    site.check()
+
+
+def nearest(site: Any, vector: Any) -> dict[str, float]:
+    """By collection how near to ``vector`` the nearest one is that stands in Chroma's own file of them, deleted or not."""
+    found = {}
+    for header in (site.kit / "chroma").glob("*/header.bin"):
+        used, each, label, start = struct.unpack_from("<i6Q", header.read_bytes())[3:]
+        data = np.frombuffer(header.with_name("data_level0.bin").read_bytes(), np.uint8)
+        places = data[: used * each].reshape(used, each)[:, start:label].copy().view(np.float32)
+        found[header.parent.name] = float((places @ vector).max())
+    return found
+
+
+def test_the_vectors_go_too(site: Any) -> None:
+    """The words of a short text can be read back from its vector, which Chroma would keep as a place of its graph."""
+    for number in range(30):
+        site.document(f"ferry/context-v/B-{number}.md")
+    site.document("mill/context-v/Keys.md", "zebra password hippopotamus")
+    site.document("mill/context-v/Near.md", "zebra password hippopotamus and its keeper")
+    site.sync()
+    for name in ("Keys", "Near"):  # the vector of the one may stand in the other's place
+        path = f"mill/context-v/{name}.md"
+        records = [
+            one for role in site.records().values() for one in role.items() if path in one[0]
+        ]
+        ((_, (_, _, numbers)),) = records
+        vector = np.array(numbers, np.float32)
+        assert max(nearest(site, vector).values()) > 0.999
+        assert vector.tobytes() in (site.kit / "index.sqlite").read_bytes()
+        site.delete(path)
+        site.sync()
+        assert max(nearest(site, vector).values()) < 0.9
+        assert vector.tobytes()[:64] not in (site.kit / "index.sqlite").read_bytes()
+        site.check()
+    site.delete("ferry")
+    site.sync()
     site.check()
 
 

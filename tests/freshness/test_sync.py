@@ -10,7 +10,9 @@ import pytest
 from organisation import prose, sections
 
 from backend.errors import Busy, CvError
+from backend.freshness.status import pending
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
+from backend.tree.config import load_config
 from backend.tree.config_edits import set_key
 from backend.tree.lock import exclusive
 
@@ -131,6 +133,36 @@ def test_touched_files_are_not_behind_afterwards(tree: Any) -> None:
         tree.touch(path, 1_700_000_000)
     tree.sync()
     tree.check()  # also that nothing is pending by the manifests, which the hook reads
+
+
+WITHOUT_A_CHANGED_FILE: dict[str, tuple[str, Any]] = {
+    "a git repo appears": ("inn/cellar/context-v/A.md", lambda t: t.repo("inn/cellar")),
+    "a git repo goes": ("inn/loft/context-v/A.md", lambda t: t.delete("inn/loft/.git")),
+    "a folder is renamed": ("inn/context-v/A.md", lambda t: t.move("inn", "tavern")),
+    "a folder is dismissed": ("inn/context-v/A.md", lambda t: t.dismiss("inn")),
+    "a file comes": ("inn/A/context-v/A.md", lambda t: t.document("inn/A/context-v/B.md")),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "change"), WITHOUT_A_CHANGED_FILE.values(), ids=WITHOUT_A_CHANGED_FILE
+)
+def test_what_is_said_to_be_behind_is_what_the_next_sync_does(
+    tree: Any, counts: Any, path: str, change: Any
+) -> None:
+    """Also where no file has changed, only the repo that it belongs to, which its chunks' ids begin with."""
+    tree.repo("inn/loft")
+    tree.document(path)
+    tree.sync()
+    change(tree)
+    waiting = pending(tree.root, load_config(tree.root))
+    behind = [
+        sum(len(getattr(p, part)) for p in waiting.values()) for part in ("new", "changed", "gone")
+    ]
+    indexed, updated, _, removed, *_ = counts(tree.sync())
+    assert (indexed, updated, removed) == tuple(behind)
+    assert sum(behind) > 0
+    tree.check()
 
 
 def test_a_checkout_there_and_back_embeds_nothing(tree: Any, counts: Any) -> None:
@@ -372,3 +404,32 @@ def test_new_and_vanished_folders_are_said(tree: Any) -> None:
         "sources.md: 1 new: barn/context-v",
         "sources.md: inn/context-v is no longer there",
     )
+
+
+def test_many_vanished_folders_are_one_note_of_a_sync_and_none_of_a_question(tree: Any) -> None:
+    """Temporary worktrees, say; a walk that a question starts keeps quiet about what only its owner cares for."""
+    folders = [f"trees/t{n}/context-v" for n in range(10)]
+    for folder in folders:
+        tree.document(f"{folder}/{folder[6:8]}.md")
+    tree.sync()
+    tree.delete("trees")
+    quick = tree.sync(quick=True)
+    assert not any("no longer there" in note for note in quick.notes)
+    assert tree.sync().notes == (
+        "sources.md: 10 folders are no longer there: trees/t0/context-v, trees/t1/context-v and 8 more; "
+        "cv doctor names them",
+    )
+
+
+def test_a_worktree_that_came_and_went_leaves_nothing_behind(site: Any) -> None:
+    site.repo("ferry")
+    site.document("ferry/context-v/A.md")
+    site.commit("ferry", "2025-01-01")
+    site.sync()
+    before = (site.kit / "sources.md").read_bytes()
+    site.git("ferry", "worktree", "add", "--quiet", "../next", "-b", "next")
+    assert site.sync().notes == ()
+    assert site.passed_over() == {"next/context-v/A.md": "copy of ferry/context-v/A.md"}
+    site.git("ferry", "worktree", "remove", "../next")
+    assert site.sync().notes == ()
+    assert (site.kit / "sources.md").read_bytes() == before

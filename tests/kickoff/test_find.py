@@ -18,6 +18,8 @@ from backend.freshness.places import index_path
 from backend.kickoff.lexical import Query, score
 from backend.kickoff.library import Library
 from backend.kickoff.ranking import Ranking
+from backend.kickoff.why import why
+from backend.render.why_text import why_text
 from backend.tree.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,8 +79,10 @@ def test_the_repo_at_hand_comes_first_and_the_others_are_not_lost(small: Any) ->
         assert found[0] == f"{at}/context-v/specs/Deploy.md"
         assert len(found) == 4
     assert tree.found("build and sign a release", at="beta")[1].startswith("beta/inner/")
-    why = tree.find("build and sign a release", at="gamma").candidates[0].why
-    assert "in or near the repo at hand" in why
+    own = tree.find("build and sign a release", at="gamma").candidates[0].why
+    assert "in gamma, the repo at hand" in own
+    nested = tree.find("build and sign a release", at="beta").candidates[1].why
+    assert "in beta/inner, below the repo at hand" in nested
 
 
 def test_a_repo_that_the_task_names_counts_like_the_one_at_hand(harbour: Any) -> None:
@@ -101,7 +105,7 @@ def test_where_no_repo_is_at_hand_one_that_the_task_names_counts(small: Any) -> 
     for repo in repos:
         found = tree.find(f"upgrade the compiler in {repo}").candidates
         assert [candidate.repo for candidate in found[:3]] == [repo] * 3
-        assert "in a repo that the task names" in found[0].why
+        assert f"in {repo}, which the task names" in found[0].why
         assert len(found) == 9
 
 
@@ -226,16 +230,90 @@ def test_more_words_than_are_named_are_counted(harbour: Any) -> None:
     assert first.why[0].endswith(" and 1 more")
 
 
-def test_one_repo_at_most_is_that_of_most_matches(harbour: Any, small: Any) -> None:
-    for task in ("refund card payments of cancelled bookings", "what is open in the importer"):
-        named = {
-            c.repo
-            for c in harbour.find(task).candidates
-            if "from the repo of most matches" in c.why
-        }
-        assert len(named) == 1
+def test_one_repo_at_most_is_where_most_matches_lie(harbour: Any, small: Any) -> None:
+    task = "refund card payments of cancelled bookings"
+    most = {
+        reason
+        for c in harbour.find(task).candidates
+        for reason in c.why
+        if "most matches" in reason
+    }
+    assert most == {"in berths, where most matches lie"}
     alone = small({"yard/context-v/specs/Crane.md": "## Crane\n\nThe crane lifts boats."})
-    assert "from the repo of most matches" not in alone.find("crane lifts boats").candidates[0].why
+    assert "matches lie" not in str(alone.find("crane lifts boats").candidates[0].why)
+
+
+NESTED = {
+    "town/context-v/specs/Plan.md": "## Kiln\n\nThe kiln of the pottery is fired at dusk.",
+    "town/wide-kilns/context-v/specs/Fire.md": "## Kiln\n\nThe kiln is fired with ash wood.",
+    "town/wide-kilns/oven/context-v/specs/Door.md": "## Kiln\n\nThe kiln has a door that is fired too.",
+    "glaze/context-v/specs/Glaze.md": "## Kiln\n\nBefore the kiln is fired the pots are glazed.",
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "at", "reasons"),
+    [
+        (
+            "how the kiln is fired",
+            "town/wide-kilns",
+            {
+                "in town/wide-kilns, the repo at hand",
+                "in town/wide-kilns/oven, below the repo at hand",
+                "in town, beside the repo at hand",
+            },
+        ),
+        (
+            "how Wide_Kilns are fired",
+            "glaze",
+            {
+                "in town/wide-kilns, which the task names",
+                "in town/wide-kilns/oven, below town/wide-kilns, which the task names",
+                "in glaze, the repo at hand",
+            },
+        ),
+        (
+            "a wider kiln that is fired, glazing",
+            "",
+            {'in glaze, which the task names as "glazing"'},
+        ),
+    ],
+)
+def test_where_a_document_lies_is_a_reason_that_names_the_repo(
+    small: Any, task: str, at: str, reasons: set[str]
+) -> None:
+    """A name is told by stems; where the task wrote it otherwise, the person sees which word was taken for it."""
+    tree = small(NESTED, repos=("town", "town/wide-kilns", "town/wide-kilns/oven", "glaze"))
+    said = {
+        reason
+        for candidate in tree.find(task, at=at).candidates
+        for reason in candidate.why
+        if reason.startswith("in ") and "matches lie" not in reason
+    }
+    assert said == reasons
+
+
+def test_the_largest_parts_of_a_place_are_the_first_reasons(harbour: Any) -> None:
+    """And in the words that ``cv why`` has for them: of one document both tell the same."""
+    config = load_config(harbour.root)
+    for task in ("refund card payments of cancelled bookings", "what is open in the importer"):
+        for candidate in harbour.find(task).candidates[:6]:
+            placement = why(
+                harbour.root,
+                config,
+                candidate.source_path,
+                task=task,
+                folder=harbour.root,
+                now=NOW,
+            ).placement
+            assert placement is not None
+            by_size = [
+                placement.reasons[name]
+                for name, value in placement.parts.items()
+                if name in placement.reasons and value >= 0.1
+            ]
+            said = [reason for reason in candidate.why if not reason.startswith("words: ")]
+            assert said[: len(by_size)] == by_size
 
 
 def test_copies_are_shown_with_their_home(small: Any, tmp_path: Path) -> None:
@@ -343,6 +421,24 @@ def test_a_task_that_nothing_is_about_is_said_to_be_so_and_nothing_is_cut(
     assert findings.evidence.verdict == "none"
     assert findings.notes[0].startswith("nothing here seems to be about this")
     assert len(findings.candidates) == 20
+
+
+def test_what_no_document_has_is_named_briefly(harbour: Any) -> None:
+    """However long the task is, and where no blanks part its words."""
+    for task in ("珊瑚礁" * 3_000, "".join(f"qx{n}zz " for n in range(3_000))):
+        found = harbour.find(task)
+        assert found.evidence.missing_words
+        assert all(len(note) < 600 for note in found.notes)
+        answer = why(
+            harbour.root,
+            load_config(harbour.root),
+            "Berth-Booking",
+            task=task,
+            folder=harbour.root,
+            now=NOW,
+        )
+        assert answer.placement is not None
+        assert max(map(len, why_text(answer, width=10**6).splitlines())) < 600
 
 
 def test_a_corpus_of_one_document_still_knows_what_it_is_about(small: Any) -> None:

@@ -120,6 +120,116 @@ def test_a_newer_document_on_the_topic_inside_the_window(
     assert [(flag.kind, flag.text) for flag in flags] == ([("newer", text)] if flagged else [])
 
 
+FAMILY = ("quay-open", "quay-close", "quay-which", "quay-list", "quay-view", "quay-init")
+
+
+def newer_flags(tree: Any, task: str) -> dict[str, str]:
+    return {
+        candidate.source_path: flag.newer_path
+        for candidate in tree.find(task).candidates
+        for flag in candidate.flags
+        if flag.kind == "newer"
+    }
+
+
+@pytest.mark.parametrize("edited", FAMILY)
+def test_a_sibling_of_the_same_family_is_another_topic(
+    small: Callable[..., Any], edited: str
+) -> None:
+    """Titles that differ in the one word that says what each is about."""
+    tree = small(
+        {
+            f"yard/context-v/specs/{name}.md": (
+                f"## Purpose\n\nThe {name} command on the quay.",
+                {
+                    "title": f"{name}-command Specification",
+                    "day": "2026-02-27" if name == edited else "2025-06-10",
+                },
+            )
+            for name in FAMILY
+        }
+    )
+    assert newer_flags(tree, "which command opens the quay") == {}
+
+
+def test_in_a_family_the_newer_document_on_the_very_topic_is_flagged(
+    small: Callable[..., Any],
+) -> None:
+    documents: dict[str, Any] = {
+        f"yard/context-v/specs/{name}.md": (
+            f"## Purpose\n\nThe {name} command on the quay.",
+            {"title": f"{name}-command Specification", "day": "2025-06-10"},
+        )
+        for name in FAMILY
+    }
+    documents["yard/context-v/plans/Again.md"] = (
+        "## Purpose\n\nThe command on the quay anew.",
+        {"title": "The quay-list command, second specification", "day": "2026-02-27"},
+    )
+    assert newer_flags(small(documents), "which command opens the quay") == {
+        "yard/context-v/specs/quay-list.md": "yard/context-v/plans/Again.md"
+    }
+
+
+def test_the_day_of_a_first_indexing_founds_no_doubt(small: Callable[..., Any]) -> None:
+    """A folder that came into the tree today is not news."""
+    title = "The crane on the north quay"
+    tree = small(
+        {
+            "yard/context-v/specs/A.md": (
+                BODY.format("old"),
+                {"title": title, "day": "2025-06-10"},
+            ),
+            "yard/context-v/specs/B.md": (BODY.format("new"), {"title": title, "day": None}),
+        }
+    )
+    assert newer_flags(tree, "crane lifts boats onto the quay") == {}
+
+
+def test_a_changelog_entry_is_not_superseded_by_a_later_document(
+    small: Callable[..., Any],
+) -> None:
+    title = "The crane on the north quay"
+    tree = small(
+        {
+            "yard/changelog/A.md": (BODY.format("old"), {"title": title, "day": "2025-06-10"}),
+            "yard/context-v/specs/B.md": (
+                BODY.format("new"),
+                {"title": title, "day": "2026-02-27"},
+            ),
+        }
+    )
+    assert newer_flags(tree, "crane lifts boats onto the quay") == {}
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_pure_rename_founds_no_doubt(small: Callable[..., Any], committed: bool) -> None:
+    title = "The crane on the north quay"
+    tree = small(
+        {
+            "yard/context-v/specs/A.md": (
+                BODY.format("old"),
+                {"title": title, "day": "2025-06-10"},
+            ),
+            "yard/context-v/specs/B.md": (BODY.format("new"), {"title": title, "day": None}),
+        },
+        ("yard",),
+    )
+    tree.commit("yard", "2025-07-07")
+    tree.sync()
+    tree.move("yard/context-v/specs/B.md", "yard/context-v/specs/C.md")
+    if committed:
+        tree.commit("yard", "2026-02-27")
+    tree.sync()
+    task = "crane lifts boats onto the quay"
+    assert "yard/context-v/specs/C.md" in tree.found(task)
+    assert newer_flags(tree, task) == {}
+    tree.edit("yard/context-v/specs/C.md", "boats", "ships")
+    tree.commit("yard", "2026-02-28")
+    tree.sync()
+    assert newer_flags(tree, task) == {"yard/context-v/specs/A.md": "yard/context-v/specs/C.md"}
+
+
 def test_a_flag_moves_nothing(small: Callable[..., Any]) -> None:
     documents = {
         "yard/context-v/specs/Crane.md": (BODY.format("with a hook and a winch"), {}),

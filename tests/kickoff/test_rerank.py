@@ -402,9 +402,17 @@ def test_nobody_listens(asking: Asking, server: Server, harbour: Any) -> None:
     assert [c.source_path for c in findings.candidates] == harbour.found(TASK)
 
 
-@pytest.mark.parametrize(
-    "url", ["", "localhost:8080", "file:///etc/passwd", "ftp://x/y", "http://[x/"]
-)
+@pytest.mark.parametrize("chosen", [True, False])
+def test_an_address_that_is_not_set_is_said_to_be_so(asking: Asking, chosen: bool) -> None:
+    asking.set(url="", chosen=chosen)
+    assert (
+        asking.find().notes[0].startswith("ordered without the reranker: reranker.url is not set")
+    )
+    (found,) = check_reranker(asking.root, load_config(asking.root))
+    assert found.what.startswith("reranker.url is not set; 'cv config set reranker.url ADDRESS'")
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "file:///etc/passwd", "ftp://x/y", "http://[x/"])
 def test_what_is_no_address_is_said(asking: Asking, url: str) -> None:
     asking.set(url=url)
     assert "reranker.url: expected a full address" in asking.find().notes[0]

@@ -70,7 +70,7 @@ def test_a_documents_escapes_do_not_reach_the_terminal(digest: Digest) -> None:
 def test_themes_leave_room_for_the_files(
     digest: Digest, themes: int, shown: int, named: int, files: int
 ) -> None:
-    """Where there are many, or few files are wanted, the themes take fewer lines, and it is said where the rest is."""
+    """Where there are many, or few files are wanted, the themes take fewer lines; all are named, to drill into."""
     leading = digest.repos[0].tags[0].files[:2]
     each = [
         Theme(number=n, name=f"Frost {n}", count=9, repos={"orchard": 9}, files=leading)
@@ -78,10 +78,11 @@ def test_themes_leave_room_for_the_files(
     ]
     whole = replace(digest, themes=tuple(each), repos=(), shown_files=shown)
     text = digest_text(whole, width=100, command="cv catch-up --window 1y")
-    assert text.count("  (") == named
+    assert len(re.findall(r"^  \(", text, re.M)) == named
     assert text.count("      - ") == files
-    more = f"  … and {themes - named} more themes: --max-files {themes} names all\n"
+    more = f"  … and {themes - named} more themes: ({named + 1}) Frost {named + 1} "
     assert (more in text) == (named < themes)
+    assert all(f"({n}) Frost {n}" in " ".join(text.split()) for n in range(1, themes + 1))
     assert "Drill into one: cv catch-up --window 1y --theme N\n" in text
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.render.inert import inert, single_line
+from backend.render.inert import inert, single_line, told
 
 hostile = st.text(
     alphabet=st.one_of(
@@ -66,6 +66,13 @@ def test_always_one_bounded_harmless_line(text: str, limit: int) -> None:
     assert line == line.strip()
     assert not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in line)
     line.encode("utf-8")
+
+
+@given(text=hostile, limit=st.integers(min_value=0, max_value=120))
+def test_what_is_compared_with_a_file_differs_by_one_sign(text: str, limit: int) -> None:
+    """``>`` stays: where ``<`` never does, there is no tag that it could close."""
+    assert told(text, limit).replace(">", "›") == inert(text, limit)
+    assert told("a: > b ‹c> `d`", 80) == "a: > b ‹c> 'd'"
 
 
 @given(text=hostile)

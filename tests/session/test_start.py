@@ -392,20 +392,113 @@ def test_a_sync_that_fails_is_told_once(hooks: Any, tree: Any, until: Until) -> 
 # --- whatever is broken ----------------------------------------------------------------------------------------------
 
 
-def test_a_failure_leaves_a_line_and_is_told_once(hooks: Any, tree: Any) -> None:
-    good = (tree.root / ".context-vigilance/config.json").read_bytes()
-    (tree.root / ".context-vigilance/config.json").write_text('{"nudge": 3}')
+BROKEN = {
+    "a group that is none": ('{"nudge": 3}', "nudge: expected an object, got 3", "unset nudge'"),
+    "a wrong value": (
+        '{"nudge": {"after_days": "5 days"}}',
+        'nudge.after_days: expected a number of days, 0 or more, got "5 days"',
+        "set nudge.after_days VALUE'",
+    ),
+    "a bound": ('{"catch_up": {"max_files": 0}}', "got 0", "unset catch_up.max_files'"),
+    "no JSON": ("{", "line 1, column 2: not valid JSON", ""),
+    "not UTF-8": ("\udcff", "not valid JSON", ""),
+}
 
-    assert hooks.start() == {}
+
+def write_config(tree: Any, text: str) -> None:
+    path = tree.root / ".context-vigilance/config.json"
+    path.write_text(text, "utf-8", "surrogateescape")
+
+
+@pytest.mark.parametrize(("text", "error", "command"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_config_is_told_in_the_very_session_and_once(
+    hooks: Any, tree: Any, text: str, error: str, command: str
+) -> None:
+    good = json.dumps(hooks.config())
+    write_config(tree, text)
+
+    first = hooks.start()
+    assert list(first) == ["systemMessage"]
+    assert "does nothing in this tree until its config.json is mended" in first["systemMessage"]
+    assert error in first["systemMessage"]
+    assert command in first["systemMessage"]
+    assert f"'cv config {command}" in first["systemMessage"] or "'cv config" not in command
     assert "session-start: failed" in hooks.log()
-    assert "nudge" in hooks.log()
-    hooks.new_session()
-    assert "nudge" in hooks.start()["systemMessage"]
     hooks.new_session()
     assert hooks.start() == {}
-    (tree.root / ".context-vigilance/config.json").write_bytes(good)
+    write_config(tree, good)
     hooks.new_session()
     assert "systemMessage" not in hooks.start()
+    write_config(tree, text)  # again, and that is news
+    hooks.new_session()
+    assert error in hooks.start()["systemMessage"]
+
+
+def test_another_mistake_in_the_config_is_told_as_well(hooks: Any, tree: Any) -> None:
+    for value in (1, 2):
+        hooks.new_session()
+        write_config(tree, json.dumps({"kickoff": value}))
+        assert f"got {value};" in hooks.start()["systemMessage"]
+
+
+def test_in_the_plugin_the_slash_command_is_named(hooks: Any, tree: Any) -> None:
+    hooks.variables["CLAUDE_PLUGIN_ROOT"] = "/plugin"
+    write_config(tree, '{"kickoff": "sometimes"}')
+
+    assert "'/cv-config set kickoff VALUE' mends it" in hooks.start()["systemMessage"]
+
+
+def test_of_two_hooks_at_one_start_only_one_tells_of_it(hooks: Any, tree: Any) -> None:
+    write_config(tree, "{")
+
+    assert sorted(map(len, (hooks.start(), hooks.start()))) == [0, 1]
+
+
+def test_where_nobody_is_there_it_waits_for_somebody(hooks: Any, tree: Any) -> None:
+    write_config(tree, "{")
+    hooks.variables["CLAUDE_CODE_SESSION_ATTENDED"] = "0"
+    assert hooks.start() == {}
+    hooks.new_session()
+    assert hooks.start() == {}
+    hooks.variables["CLAUDE_CODE_SESSION_ATTENDED"] = "1"
+    hooks.new_session()
+    assert "not valid JSON" in hooks.start()["systemMessage"]
+    hooks.new_session()
+    assert hooks.start() == {}
+
+
+@pytest.mark.parametrize("text", ["{", '{"kickoff": 1, "dismissed_paths": ["bay-labs"]}'])
+def test_a_folder_that_is_dismissed_hears_nothing_of_it(hooks: Any, tree: Any, text: str) -> None:
+    tree.dismiss("site")
+    write_config(tree, text)
+
+    assert hooks.start(cwd=str(tree.root / "site")) == {}
+    assert (hooks.start(cwd=str(tree.root / "bay-labs")) == {}) == ("bay-labs" in text)
+
+
+def test_hostile_text_in_a_broken_config_is_inert(hooks: Any, tree: Any) -> None:
+    write_config(tree, json.dumps({"kickoff": "</x>\u202e\x9b31m`rm`"}, ensure_ascii=False))
+    said = hooks.start()["systemMessage"]
+
+    assert "kickoff" in said
+    assert not set(said) & set("<`\u202e\x9b")
+
+
+def test_another_failure_is_told_once_at_the_next_start(hooks: Any, tree: Any) -> None:
+    from backend.session.journal import Record, write_record
+
+    defect = Record(at=1, ok=False, error="ValueError at look.py:7")
+    write_record(tree.root, "hook", defect)
+    assert "at an earlier start, ValueError at look.py:7" in hooks.start()["systemMessage"]
+    hooks.new_session()
+    assert "systemMessage" not in hooks.start()
+    write_record(tree.root, "hook", defect)
+    write_config(tree, "{")
+    hooks.new_session()
+    both = hooks.start()["systemMessage"].splitlines()
+    assert ["not valid JSON" in both[0], "ValueError at look.py:7" in both[1]] == [True, True]
+    hooks.new_session()
+    assert hooks.start() == {}
 
 
 def test_a_hook_that_was_killed_is_told_of(hooks: Any, machine: Path) -> None:

@@ -28,6 +28,7 @@ from backend.tree.config import (
     moved_from,
 )
 from backend.tree.config_edits import set_key, unknown_keys, unset_key
+from backend.tree.config_faults import check_config, cure
 from backend.tree.config_keys import KEYS, get_key
 from backend.tree.lock import exclusive
 
@@ -173,6 +174,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "collections: expected a different name for each role, got context-vigilance-corpus, context-vigilance-corpus, "
         "claude-code-sessions, claude-code-tool-traces",
     ),
+    "a number beyond any": (
+        {"nudge": {"after_files": 10**90 * 10**300}},
+        "nudge.after_files: expected a whole number, 0 or more, got 1" + "0" * 78 + "…",
+    ),
+    "a secret in the place of its variable": (
+        {"reranker": {"api_key_env": "sk-own"}},
+        "reranker.api_key_env: expected null or the name of an environment variable, in capitals; never the key itself, "
+        "got something else",
+    ),
     "a long value": (
         {"nudge": {"state": "x" * 500}},
         'nudge.state: expected "on" or "off", got "' + "x" * 78 + "…",
@@ -202,6 +212,7 @@ def test_a_wrong_value_says_key_expected_and_got(
         (b'{\n  "kickoff": "on"\n', r"line 3, column 1: not valid JSON"),
         (b"<<<<<<< ours\n{}\n", r"line 1, column 1: not valid JSON"),
         (b'{"kickoff": "\xff"}', r"not valid JSON \(not UTF-8 text"),
+        (b'{"x": ' + b"1" * 5_000 + b"}", r"not valid JSON \(.*thousands of digits"),
         (b"[" * 100_000, r"not valid JSON \(.*nested too deeply\)"),
         (b"[]", r"expected a JSON object, got \[\]"),
         (b"null", r"expected a JSON object, got null"),
@@ -312,6 +323,85 @@ json_values = st.recursive(
 )
 
 
+# --- mending what is wrong -------------------------------------------------------------------------------------------
+
+
+def typed_in(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@pytest.mark.parametrize(("keys", "line"), WRONG.values(), ids=WRONG)
+def test_each_wrong_value_is_mended_by_the_command_that_is_named(
+    root: Path, keys: dict[str, Any], line: str
+) -> None:
+    """By ``unset``, and by ``set`` to the default; what else stands in the file stays, wrong values too."""
+    others = {"owner": "us", "log": "perhaps"} if "log" not in keys else {"kickoff": 5}
+    wrong = ["log" if "log" not in keys else "kickoff"]
+    default = Config(senior_root=str(root))
+    for by_unset in (True, False):
+        write(root, {**keys, **others})
+        faults = check_config(root).faults
+        (fault,) = (fault for fault in faults if list(fault.keys) != wrong)
+        assert str(fault) == f"config.json: {line}"
+        key = fault.keys[0]
+        assert f"'cv config unset {key}'" in cure(fault) or f"'cv config set {key} NAME'" in cure(
+            fault
+        )
+        if by_unset and len(fault.keys) == 1:
+            unset_key(root, key)
+        elif key in KEYS:
+            value = get_key(default, key) if len(fault.keys) == 1 else "name-of-its-own"
+            set_key(root, key, typed_in(value))
+        else:
+            leaf = next(each for each in KEYS if each.startswith(f"{key}."))
+            set_key(root, leaf, typed_in(get_key(default, leaf)))
+        assert [list(fault.keys) for fault in check_config(root).faults] == [wrong]
+        assert {name: read(root)[name] for name in others} == others
+    unset_key(root, wrong[0])
+    assert check_config(root).faults == ()
+    assert load_config(root).log == "off"
+
+
+def test_a_wrong_value_for_a_wrong_value_changes_nothing(root: Path) -> None:
+    before = write(root, {"kickoff": "sometimes", "nudge": {"after_days": "5 days"}})
+    for key, text in (("kickoff", "never"), ("nudge.after_days", "five"), ("kickoff", "sometimes")):
+        with pytest.raises(UsageError, match=rf"^{key}: expected .* nothing was changed$"):
+            set_key(root, key, text)
+    assert config_path(root).read_bytes() == before
+
+
+def test_a_group_is_not_unset_as_a_whole(root: Path) -> None:
+    """It may hold what its user would miss."""
+    before = write(root, {"nudge": {"after_days": 9, "mine": 1}, "kickoff": "sometimes"})
+    with pytest.raises(UsageError, match=r"nudge: a group; unset one of its keys: nudge\.state or"):
+        unset_key(root, "nudge")
+    assert config_path(root).read_bytes() == before
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
+)
+@given(data=st.data())
+def test_whatever_stands_at_known_keys_every_key_can_be_mended(root: Path, data: Any) -> None:
+    """One by one, in the order that the file has them, and nothing of our user's own is lost on the way."""
+    kept = {"x-own": data.draw(json_values)}
+    raw: dict[str, Any] = dict(kept)
+    for key in data.draw(st.lists(st.sampled_from(sorted(KEYS.keys() - {"senior_root"})))):
+        group, _, leaf = key.partition(".")
+        if leaf and isinstance(raw.setdefault(group, {}), dict):
+            raw[group][leaf] = data.draw(json_values)
+        else:
+            raw[group] = data.draw(json_values)
+    write(root, raw)
+    faults = check_config(root).faults
+    for fault in faults:
+        for key in fault.keys:
+            if any(key in each.keys for each in check_config(root).faults):
+                unset_key(root, key)
+    assert check_config(root).faults == ()
+    assert read(root)["x-own"] == kept["x-own"]
+
+
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
 )
@@ -413,6 +503,18 @@ def test_a_moved_tree_heals(moved: Path) -> None:
     assert moved_from(moved) is None
     assert read(moved)["senior_root"] == str(moved)
     assert read(moved)["x_mine"] == 1
+
+
+def test_a_mended_key_leaves_what_cannot_follow_yet(moved: Path) -> None:
+    """Where dismissed_paths can't be read, the old place must stay known until they can."""
+    before = read(moved)
+    config_path(moved).write_text(json.dumps({**before, "dismissed_paths": 5, "kickoff": "no"}))
+    set_key(moved, "kickoff", "off")
+    assert read(moved) == {**before, "dismissed_paths": 5, "kickoff": "off"}
+    config_path(moved).write_text(json.dumps({**before, "kickoff": "no"}))
+    set_key(moved, "kickoff", "off")
+    assert read(moved)["senior_root"] == str(moved)
+    assert load_config(moved).dismissed_paths[0] == str(moved / "mill")
 
 
 def test_what_was_dismissed_stays_dismissed_after_a_move(moved: Path) -> None:

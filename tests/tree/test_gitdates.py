@@ -77,13 +77,66 @@ def test_other_files_of_the_commit_do_not_make_it_a_sweep(org: Any) -> None:
     }
 
 
-def test_a_rename_counts_under_the_new_name(org: Any) -> None:
+def test_a_rename_without_a_change_of_text_dates_nothing(org: Any) -> None:
     org.repo("ferry")
     org.write("ferry/context-v/Old.md", "the same text before and after\n" * 9)
     org.commit("ferry", "2025-01-01")
+    org.write("ferry/context-v/Old.md", "another text before and after\n" * 9)
+    org.commit("ferry", "2025-02-02")
     org.move("ferry/context-v/Old.md", "ferry/context-v/specs/New.md")
     org.commit("ferry", "2025-03-03")
-    assert days(org)["context-v/specs/New.md"] == "2025-03-03"
+    org.move("ferry/context-v/specs/New.md", "ferry/context-v/plans/Newest.md")
+    org.commit("ferry", "2025-04-04")
+    dates = git_dates(org.path("ferry"))
+    assert dates["context-v/plans/Newest.md"] == GitDate(noon("2025-02-02"), noon("2025-01-01"))
+    org.write("ferry/context-v/plans/Newest.md", "a third text\n" * 9)
+    org.commit("ferry", "2025-05-05")
+    assert days(org)["context-v/plans/Newest.md"] == "2025-05-05"
+
+
+def test_a_rename_with_a_change_of_text_dates(org: Any) -> None:
+    org.repo("ferry")
+    org.write("ferry/context-v/Old.md", "the same text before and after\n" * 9)
+    org.commit("ferry", "2025-01-01")
+    org.move("ferry/context-v/Old.md", "ferry/context-v/New.md")
+    org.write("ferry/context-v/New.md", "the same text before and after\n" * 9 + "a line more\n")
+    org.commit("ferry", "2025-03-03")
+    assert days(org)["context-v/New.md"] == "2025-03-03"
+
+
+def test_there_and_back_and_others_under_the_old_name(org: Any) -> None:
+    """What came later under a name that has become free has its own dates, and so has what was there before a rename to it."""
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "the boat\n" * 9)
+    org.write("ferry/context-v/C.md", "the oar\n" * 9)
+    org.commit("ferry", "2025-01-01")
+    org.move("ferry/context-v/A.md", "ferry/context-v/B.md")
+    org.commit("ferry", "2025-02-02")
+    org.move("ferry/context-v/B.md", "ferry/context-v/A.md")
+    org.commit("ferry", "2025-03-03")
+    assert days(org)["context-v/A.md"] == "2025-01-01"
+    org.write("ferry/context-v/C.md", "the long oar\n" * 9)
+    org.commit("ferry", "2025-04-04")
+    org.delete("ferry/context-v/C.md")
+    org.commit("ferry", "2025-05-05")
+    org.move("ferry/context-v/A.md", "ferry/context-v/C.md")
+    org.commit("ferry", "2025-06-06")
+    org.write("ferry/context-v/A.md", "a pier\n" * 9)
+    org.commit("ferry", "2025-07-07")
+    assert {name: day for name, day in days(org).items() if "B" not in name} == {
+        "context-v/A.md": "2025-07-07",
+        "context-v/C.md": "2025-01-01",
+    }
+
+
+def test_a_move_of_a_whole_folder_dates_nothing(org: Any) -> None:
+    org.repo("ferry")
+    for number in range(MASS_EDIT):
+        org.write(f"ferry/context-v/specs/N{number}.md", f"text {number}\n" * 9)
+        org.commit("ferry", f"2025-01-{number + 1:02}")
+    org.move("ferry/context-v/specs", "ferry/context-v/plans")
+    org.commit("ferry", "2025-06-06")
+    assert days(org)["context-v/plans/N3.md"] == "2025-01-04"
 
 
 @pytest.mark.parametrize(

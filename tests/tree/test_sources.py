@@ -9,7 +9,15 @@ import pytest
 
 from backend.schemas.roles import CHANGELOG_ROLE, CORPUS_ROLE
 from backend.tree.found import Place
-from backend.tree.sources import SourcesError, add_places, choices, gone, load_sources, sources_path
+from backend.tree.sources import (
+    SourcesError,
+    add_places,
+    choices,
+    gone,
+    gone_note,
+    load_sources,
+    sources_path,
+)
 
 HARBOUR = Place("harbour/context-v", CORPUS_ROLE)
 LOG = Place("harbour/changelog", CHANGELOG_ROLE)
@@ -42,6 +50,55 @@ def test_a_second_run_changes_nothing(org: Any, file: Path) -> None:
     before = (file.read_bytes(), file.stat().st_mtime_ns)
     assert add(org, HARBOUR, LOG) == []
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+
+
+def worktree(org: Any, path: str) -> None:
+    org.git(
+        "ferry", "worktree", "add", "--quiet", str(org.path(path)), "-b", path.replace("/", "-")
+    )
+
+
+@pytest.mark.parametrize("path", ["ferry-next", "ferry/next", "trees/deep/next"])
+def test_a_worktree_gets_no_entry_for_what_the_main_checkout_has(
+    org: Any, file: Path, path: str
+) -> None:
+    """Worktrees come and go; what they share with the main checkout is a copy of it."""
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.commit("ferry", "2025-01-01")
+    worktree(org, path)
+    main = Place("ferry/context-v", CORPUS_ROLE)
+    copy = Place(f"{path}/context-v", CORPUS_ROLE)
+    only_there = Place(f"{path}/pier/context-v", CORPUS_ROLE)
+    assert add(org, main, copy, only_there) == [main.path, only_there.path]
+    assert add(org, main, copy, only_there) == []
+
+
+def test_a_worktree_gets_an_entry_where_it_is_no_copy(org: Any, file: Path) -> None:
+    """The main checkout lies elsewhere, is bare, or is left out."""
+    org.repo("ferry")
+    org.write("ferry/context-v/A.md", "one")
+    org.commit("ferry", "2025-01-01")
+    worktree(org, "next")
+    org.git("ferry", "clone", "--quiet", "--bare", ".", "../bare.git")
+    org.git("bare.git", "worktree", "add", "--quiet", "../of-bare", "main")
+    main = Place("ferry/context-v", CORPUS_ROLE)
+    copy, of_bare = Place("next/context-v", CORPUS_ROLE), Place("of-bare/context-v", CORPUS_ROLE)
+    file.write_text("---\nsources:\n  - path: ferry/context-v\n    include: false\n---\n")
+    assert add(org, main, copy, of_bare) == [copy.path, of_bare.path]
+    file.unlink()
+    assert add(org, copy) == [copy.path]
+
+
+def test_folders_that_have_gone_are_one_note() -> None:
+    assert gone_note([]) == []
+    assert gone_note(["inn/context-v"]) == ["sources.md: inn/context-v is no longer there"]
+    assert gone_note(["a/context-v", "b/context-v"]) == [
+        "sources.md: 2 folders are no longer there: a/context-v, b/context-v"
+    ]
+    assert gone_note([f"wt{n}/context-v" for n in range(10)]) == [
+        "sources.md: 10 folders are no longer there: wt0/context-v, wt1/context-v and 8 more; cv doctor names them"
+    ]
 
 
 KEPT = {
@@ -124,6 +181,16 @@ def test_values_that_yaml_takes_for_numbers_and_days_are_text(org: Any, file: Pa
     assert [(s.path, s.note) for s in load_sources(org.root)] == [("2024", "2025-01-01")]
 
 
+def test_so_are_those_in_subdirs_and_notes_may_be_anything(org: Any, file: Path) -> None:
+    file.write_text(
+        "---\nsources:\n  - path: mill/context-v\n    subdirs: [2024, extra]\n    note: [a, 5]\n---\n"
+    )
+    assert choices(load_sources(org.root)).included == {
+        "mill/context-v/2024",
+        "mill/context-v/extra",
+    }
+
+
 def test_folders_that_are_gone_are_named(org: Any, file: Path) -> None:
     org.path("harbour/context-v").mkdir(parents=True)
     add(org, HARBOUR, LOG)
@@ -140,6 +207,22 @@ BROKEN = {
     "a number": "---\nsources: 5\n---\n",
     "an entry without a path": "---\nsources:\n  - include: false\n---\n",
     "include as a word": "---\nsources:\n  - path: a\n    include: maybe\n---\n",
+    "include misspelt, in the second entry": (
+        "---\ntitle: x\nsources:\n  - path: a\n\n  # theirs\n  - path: b\n    note: y\n    include: flase\n---\n"
+    ),
+    "include without a value": "---\nsources:\n  - path: a\n    include:\n---\n",
+    "a number for include": "---\nsources:\n  - path: a\n    include: 3\n---\n",
+    "a list for a path": "---\nsources:\n  - path: [a, b]\n    include: false\n---\n",
+    "an entry that is empty": "---\nsources:\n  - path: a\n  -\n---\n",
+    "a path without a value": "---\nsources:\n  - path:\n    include: false\n---\n",
+    "a kind without a value": "---\nsources:\n  - path: a\n    kind:\n---\n",
+    "subdirs as a word": "---\nsources:\n  - path: a\n    subdirs: extra\n---\n",
+    "a list in subdirs": "---\nsources:\n  - path: a\n    subdirs: [extra, [b]]\n---\n",
+    "entries in an inline list": "---\nsources: [{path: a}, {path: b, include: flase}]\n---\n",
+    "a value with a day in it": "---\nsources:\n  - path: a\n    include: [2025-01-01]\n---\n",
+    "a value that holds itself": "---\nsources:\n  - path: a\n    include: &x [*x]\n---\n",
+    "a key by an alias": "---\nbase: &b {include: flase}\nsources:\n  - <<: *b\n    path: a\n---\n",
+    "a long value": f"---\nsources:\n  - path: a\n    include: {'x' * 300}\n---\n",
     "a day that is none": "---\nsources:\n  - path: a\n    note: 2025-02-30\n---\n",
     "a list on top": "---\n- path: a\n---\n",
 }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.errors import CvError
 from backend.schemas.doctor import Finding
-from backend.session.journal import last_hook, read_record
+from backend.session.journal import describe, last_hook, read_record
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.machine import PLUGIN
 from backend.setup.init import SESSION_START, script_path
@@ -164,9 +165,12 @@ def check_launcher() -> list[Finding]:
     return [level("hooks", what, where=path, todo=todo, fixable=bool(ours))]
 
 
-def check_last_runs(root: Path) -> list[Finding]:
-    """How the newest session-start hook went, and the newest sync that one left running."""
+def check_last_runs(root: Path, *, known: Collection[CvError] = ()) -> list[Finding]:
+    """How the newest session-start hook went, and the newest sync that one left running. ``known``: errors that another check
+    tells of, and that need no second word where it was them that a run failed for.
+    """
     found = []
+    said = {describe(error) for error in known}
     hook = last_hook(root)
     log = "details are in .context-vigilance/hook.log; 'cv config set log on' writes every run"
     if hook is None:
@@ -178,7 +182,9 @@ def check_last_runs(root: Path) -> list[Finding]:
             )
         ]
     when = f"{datetime.fromtimestamp(hook.at, UTC).astimezone():%Y-%m-%d %H:%M}"
-    if not hook.ok:
+    if not hook.ok and hook.error in said:
+        pass
+    elif not hook.ok:
         found.append(
             warning(
                 "hooks",
@@ -205,7 +211,7 @@ def check_last_runs(root: Path) -> list[Finding]:
     else:
         found.append(ok("hooks", f"last hook {when}, {hook.ms} ms"))
     run = read_record(root, "sync")
-    if run.at and not run.ok:
+    if run.at and not run.ok and run.error.removeprefix("the sync failed: ") not in said:
         when = f"{datetime.fromtimestamp(run.at, UTC).astimezone():%Y-%m-%d %H:%M}"
         found.append(
             warning(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -234,11 +233,3 @@ def _size(folder: Path) -> int:
             except OSError:  # going at this moment
                 continue
     return total
-
-
-def free_bytes(folder: Path) -> int | None:
-    """Free space on the disk that holds ``folder``; None where it can't be told."""
-    try:
-        return shutil.disk_usage(folder).free
-    except OSError:
-        return None

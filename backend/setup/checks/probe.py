@@ -1,4 +1,4 @@
-"""Opens Chroma, counts and searches it, in a process of its own: a damaged store can end the process that opens it.
+"""Opens Chroma, counts, searches and compares it, in a process of its own: a damaged store can end the process that opens it.
 
 Run as ``python -m backend.setup.checks.probe ROOT``; prints one JSON object (``Answer``) and ends with 0.
 """
@@ -6,10 +6,8 @@ Run as ``python -m backend.setup.checks.probe ROOT``; prints one JSON object (``
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +17,8 @@ from msgspec import Struct
 
 from backend.errors import Busy, CvError
 from backend.schemas.roles import ROLES
+from backend.setup.checks.comparison import Difference, compare
+from backend.setup.checks.damage import torn
 from backend.setup.checks.machine import PLUGIN
 
 if TYPE_CHECKING:
@@ -34,16 +34,13 @@ SAMPLES = 3
 """Of more than ``ef_search`` chunks (see ``records``) Chroma may miss one, of which there is nothing to say."""
 
 LIMIT_SECONDS = 180.0
-"""It takes some 10 s with 100,000 chunks; what takes three minutes hangs."""
+"""It takes some 15 s with 100,000 chunks; what takes three minutes hangs."""
 
 
 class Answer(Struct, frozen=True):
-    """Per role, how many chunks Chroma lacks of the index, and how many it has that the index does not. ``busy``: a writer is
-    at it. ``error``: why it can't be used, in words.
-    """
+    """Per role how Chroma differs from the index. ``busy``: a writer is at it. ``error``: why it can't be used, in words."""
 
-    lacking: dict[str, int] = {}
-    beyond: dict[str, int] = {}
+    differences: dict[str, Difference] = {}
     busy: bool = False
     error: str = ""
 
@@ -72,54 +69,49 @@ def ask(root: Path) -> Answer:
 
 def look(root: Path) -> Answer:
     """Open the store of ``root`` and compare it with the index."""
-    from backend.freshness.embedder import serving
-    from backend.freshness.index import Index
-    from backend.freshness.places import chroma_path, index_path
-    from backend.freshness.store import reading
-    from backend.tree.config import load_config
-
-    index = Index.for_reading(index_path(root))
-    if index is None:
-        return Answer(error="the index that it is compared with could not be opened")
-    lacking, beyond = {}, {}
-    with index:
-        expected: dict[str, set[str]] = {role: set() for role in ROLES}
-        rows = index.db.execute(
-            "SELECT d.role, c.chroma_id FROM chunk c JOIN document d ON d.id = c.document"
-        )
-        for role, chroma_id in rows:
-            expected[role].add(chroma_id)
-        samples = {role: _samples(index, role) for role in ROLES}
-        config = serving(load_config(root), index.fact("embedder"), root)
+    differences = {}
     try:
-        with reading(root, config) as store:
-            for role in ROLES:
-                stored = store.ids(role)
-                lacking[role] = len(expected[role] - stored)
-                beyond[role] = len(stored - expected[role])
-                if not samples[role] or expected[role] != stored:
-                    continue
-                nearest = [store.query(role, sample, 1) for sample in samples[role]]
-                if not any(near and abs(near[0][1] - 1.0) < NEAR for near in nearest):
-                    return Answer(error="a chunk is not found by its own vector")
-            # Here, where no writer can be: it would wait only some seconds for who reads the database beside it.
-            if error := torn(chroma_path(root) / "chroma.sqlite3"):
-                return Answer(error=error)
+        for role in ROLES:
+            answer = _look_at(root, role)
+            if isinstance(answer, str):
+                return Answer(error=answer)
+            differences[role] = answer
     except Busy:
         return Answer(busy=True)
     except CvError as error:
         return Answer(error=str(error))
-    return Answer(lacking, beyond)
+    return Answer(differences)
 
 
-def torn(path: Path) -> str:
-    """What SQLite finds wrong with a database's pages, empty when nothing is. It reads all of it, 1.1 GB in 7 s."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            answer = db.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return str(error)
-    return "" if answer == ("ok",) else str(answer[0] if answer else "no answer").splitlines()[-1]
+def _look_at(root: Path, role: str) -> Difference | str:
+    """How the collection of ``role`` differs, or why it can't be used. In an opening of its own, since Chroma keeps the vectors
+    of all that it has touched in memory.
+
+    The index is read while the store is open: no writer can be at Chroma then, and what it has not been told of stands in the
+    index's notes.
+    """
+    from backend.freshness.embedder import serving
+    from backend.freshness.index import Index, held
+    from backend.freshness.places import chroma_path, index_path
+    from backend.freshness.store import reading
+    from backend.tree.config import load_config
+
+    config = serving(load_config(root), held(root), root)
+    with reading(root, config) as store:
+        if role == ROLES[0] and (error := torn(chroma_path(root) / "chroma.sqlite3")):
+            return error
+        index = Index.for_reading(index_path(root))
+        if index is None:
+            return "the index that it is compared with could not be opened"
+        with index:
+            store.count(role)  # makes a collection that is not there
+            difference = compare(root, config, index, store.to_read(role), role)
+            samples = _samples(index, role) if index.notes.empty() else []
+        if samples and not difference.found():
+            nearest = [store.query(role, sample, 1) for sample in samples]
+            if not any(near and abs(near[0][1] - 1.0) < NEAR for near in nearest):
+                return "a chunk is not found by its own vector"
+    return difference
 
 
 def _samples(index: Index, role: str) -> list[npt.NDArray[np.float32]]:

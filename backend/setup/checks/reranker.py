@@ -31,7 +31,7 @@ def check_reranker(root: Path, config: Config) -> list[Finding]:
         return [
             warning(
                 "reranker",
-                f"{reranker.url or 'without an address'}: {error}",
+                f"{reranker.url}: {error}" if reranker.url else str(error),
                 where=config_path(root),
                 todo="mend it, or run 'cv config set reranker.name off'; until then files are ordered without it",
             )

@@ -24,15 +24,18 @@ from backend.schemas.doctor import Finding
 from backend.schemas.manifest import ManifestEntry, PassedOver
 from backend.schemas.roles import ROLES
 from backend.setup.checks import probe
+from backend.setup.checks.comparison import Difference
+from backend.setup.checks.damage import altered, torn
 from backend.setup.checks.levels import note, ok, problem, warning
 from backend.setup.checks.server import check_server
 from backend.tree.config import load_config
 from backend.tree.found import Tree
 from backend.tree.quoting import quoted
-from backend.tree.root import KIT_FOLDER
+from backend.tree.root import KIT_FOLDER, owner
 
 SYNC = "run 'cv sync'"
 REMAKE = "run 'cv doctor --fix': it is made again from the index, nothing is embedded anew"
+REBUILD = "run 'cv doctor --fix': index and Chroma are made again from the documents"
 
 
 def check_writable(root: Path) -> list[Finding]:
@@ -46,19 +49,12 @@ def check_writable(root: Path) -> list[Finding]:
     return [
         problem(
             "store",
-            f"{barred[0].name} may not be written by you (it belongs to {_owner(barred[0])}): syncs fail, and answers come from "
+            f"{barred[0].name} may not be written by you (it belongs to {owner(barred[0])}): syncs fail, and answers come from "
             "what was indexed before",
             where=barred[0],
             todo=f'make it yours (sudo chown -R "$USER" {quoted(str(kit))}), or leave the syncs to its owner',
         )
     ]
-
-
-def _owner(path: Path) -> str:
-    try:
-        return path.owner()
-    except (KeyError, NotImplementedError, OSError):  # a number without a name; Windows
-        return "somebody else"
 
 
 def check_index(root: Path) -> list[Finding]:
@@ -76,19 +72,13 @@ def check_index(root: Path) -> list[Finding]:
         ]
     damage = _damage(path)
     if damage:
-        return [
-            problem(
-                "store",
-                f"the index cannot be used: {damage}",
-                where=path,
-                todo="run 'cv sync --force-rebuild': it is made again from the documents",
-                fixable=True,
-            )
-        ]
+        return [_damaged(path, f"the index cannot be used: {damage}")]
     index = Index.for_reading(path)
     if index is None:  # it passed a moment ago: a writer has just replaced it
         return []
     with index:
+        if changed := altered(index):
+            return [_damaged(path, f"the index is damaged: {changed}")]
         chunks = sum(index.chunk_count(role) for role in ROLES)
         without = index.vectors.without()
         # Of a server's, its own check tells.
@@ -117,6 +107,10 @@ def check_index(root: Path) -> list[Finding]:
     return found or [ok("store", f"index.sqlite, {chunks} chunks")]
 
 
+def _damaged(path: Path, what: str) -> Finding:
+    return problem("store", what, where=path, todo=REBUILD, fixable=True)
+
+
 def _damage(path: Path) -> str:
     """What is wrong with the file, empty when nothing is."""
     try:
@@ -126,7 +120,7 @@ def _damage(path: Path) -> str:
                 return "it is of another version"
     except sqlite3.Error as error:
         return str(error)
-    return probe.torn(path)
+    return torn(path)
 
 
 def check_chroma(root: Path) -> list[Finding]:
@@ -171,28 +165,48 @@ def check_chroma(root: Path) -> list[Finding]:
                 fixable=True,
             )
         ]
-    lacking, beyond = sum(answer.lacking.values()), sum(answer.beyond.values())
-    if lacking or beyond:
-        return [
-            problem(
-                "store",
-                f"Chroma differs from the index: {lacking} chunks lacking, {beyond} too many",
-                where=path,
-                todo=REMAKE,
-                fixable=True,
-            )
-        ]
-    if beside:
-        return [
-            note(
-                "store",
-                f"Chroma's graph of vectors does not lead to {beside} of {chunks} chunks, which happens where many are nearly "
-                "alike; questions find them in the index",
-                where=path,
-                todo="nothing: only another program that asks Chroma itself misses them",
-            )
-        ]
-    return [ok("store", "Chroma opens, and holds what the index holds")]
+    found = _differences(root, list(answer.differences.values()))
+    if not beside or found[0].level != "ok":
+        return found
+    return [
+        note(
+            "store",
+            f"Chroma's graph of vectors does not lead to {beside} of {chunks} chunks, which happens where many are nearly "
+            "alike; questions find them in the index",
+            where=path,
+            todo="nothing: only another program that asks Chroma itself misses them",
+        )
+    ]
+
+
+def _differences(root: Path, parts: list[Difference]) -> list[Finding]:
+    def total(count: str) -> int:
+        return sum(getattr(part, count) for part in parts)
+
+    compared, chunks = total("compared"), total("chunks")
+    looked = f" ({compared} of {chunks} chunks compared)" if compared < chunks else ""
+    kinds = {
+        "lacking": "chunks lacking",
+        "beyond": "too many",
+        "texts": "other texts",
+        "vectors": "other vectors",
+    }
+    counts = [f"{total(count)} {words}" for count, words in kinds.items() if total(count)]
+    found = []
+    if counts:
+        what = f"Chroma differs from the index: {', '.join(counts)}{looked}"
+        where = chroma_path(root)
+        found.append(problem("store", what, where=where, todo=REMAKE, fixable=True))
+    if wrong := total("of_index"):
+        what = f"the index is damaged: {wrong} of its vectors are not those of their texts{looked}"
+        found.append(_damaged(index_path(root), what))
+    if fields := total("fields"):
+        what = (
+            f"index and Chroma differ in what {fields} chunks carry beside text and vector, and which of them is right can't be "
+            f"told{looked}"
+        )
+        found.append(_damaged(index_path(root), what))
+    return found or [ok("store", f"Chroma opens, and holds what the index holds{looked}")]
 
 
 def check_manifests(root: Path) -> list[Finding]:

@@ -9,11 +9,20 @@ from backend.errors import CvError, UsageError
 from backend.schemas.config import Config, Embedding
 from backend.schemas.doctor import Finding
 from backend.setup.checks.levels import note, ok, problem, warning
-from backend.setup.checks.machine import free_bytes
 from backend.tree.config import ConfigError, config_path, load_config, moved_from
 from backend.tree.config_edits import unknown_keys
+from backend.tree.config_faults import check_config as look_for_faults
+from backend.tree.config_faults import cure
+from backend.tree.files import free_bytes
 from backend.tree.home import is_approved
-from backend.tree.root import KIT_FOLDER, MARKER, dismissed_folders, has_marker
+from backend.tree.root import (
+    KIT_FOLDER,
+    MARKER,
+    closed_todo,
+    closed_words,
+    dismissed_folders,
+    has_marker,
+)
 from backend.tree.sources import Source, SourcesError, dangling, gone, load_sources, sources_path
 
 FREE_BYTES = 200 * 1024**2
@@ -21,19 +30,21 @@ FREE_BYTES = 200 * 1024**2
 
 
 def check_config(root: Path) -> tuple[Config, list[Finding]]:
-    """The config, with defaults where it can't be read, and what is wrong with it."""
+    """The config, all defaults where it can't be used, and what is wrong with it."""
     path = str(config_path(root))
-    try:
-        config = load_config(root)
-        before, unknown = moved_from(root), unknown_keys(root)
-    except ConfigError as error:
-        found = problem(
-            "config",
-            str(error),
-            where=path,
-            todo="mend it there; until then no session and no command works here",
-        )
-        return Config(senior_root=str(root)), [found]
+    if faults := config_faults(root):
+        found = [
+            problem(
+                "config",
+                str(fault),
+                where=path,
+                todo=f"{cure(fault) or 'mend it there'}; until then no session and no other command works here",
+            )
+            for fault in faults
+        ]
+        return Config(senior_root=str(root)), found
+    config = load_config(root)
+    before, unknown = moved_from(root), unknown_keys(root)
     found_all = []
     if before is not None:
         found_all.append(
@@ -67,6 +78,14 @@ def check_config(root: Path) -> tuple[Config, list[Finding]]:
     return config, found_all or [ok("config", "config.json")]
 
 
+def config_faults(root: Path) -> tuple[ConfigError, ...]:
+    """Why ``config.json`` can't be used: each wrong value, or that it is no JSON. Empty where it can be."""
+    try:
+        return look_for_faults(root).faults
+    except ConfigError as error:
+        return (error,)
+
+
 def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
     """Nothing where the embedder that the config names can be used here; else why not, and how to get one."""
     from backend.freshness.embedder import check_installed, check_name
@@ -91,6 +110,18 @@ def check_embedding(root: Path, embedding: Embedding) -> list[Finding]:
         return []
     todo += "; until then nothing new is indexed, and searches go by words"
     return [problem("config", what, where=config_path(root), todo=todo)]
+
+
+def check_closed(root: Path) -> list[Finding]:
+    """What is to be said of a root whose kit may not be entered."""
+    return [
+        problem(
+            "store",
+            f"{KIT_FOLDER} {closed_words(root)}",
+            where=root / KIT_FOLDER,
+            todo=closed_todo(root),
+        )
+    ]
 
 
 def check_kit(root: Path) -> list[Finding]:
@@ -153,25 +184,27 @@ def check_sources(root: Path) -> list[Finding]:
         for folder, count in Counter(_folder(source) for source in sources).items()
         if count > 1
     ]
-    found += [
-        warning(
-            "sources",
-            f"{source.path} does not lie below the senior root; the entry has no effect",
-            where=path,
-            todo="write the path relative to the senior root",
-        )
+    outside = [
+        source.path
         for source in sources
         if Path(source.path).is_absolute() or ".." in Path(source.path).parts
     ]
     found += [
-        note(
+        warning(
             "sources",
-            f"{folder} is not there (any more)",
+            f"{folder} does not lie below the senior root; the entry has no effect",
             where=path,
-            todo="delete the entry, or leave it for when the folder comes back",
+            todo="write the path relative to the senior root",
         )
-        for folder in gone(root, sources)
+        for folder in outside
     ]
+    if absent := [folder for folder in gone(root, sources) if folder not in outside]:
+        what = f"{len(absent)} folders are not there (any more): {', '.join(absent)}"
+        todo = "delete their entries, or leave them for when the folders come back"
+        if len(absent) == 1:
+            what = f"{absent[0]} is not there (any more)"
+            todo = "delete the entry, or leave it for when the folder comes back"
+        found.append(note("sources", what, where=path, todo=todo))
     found += [
         warning(
             "sources",
