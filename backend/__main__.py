@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from backend.errors import INTERRUPTED
 
@@ -16,6 +17,7 @@ def main() -> None:
 
         # Without Python's tidying up, which a session would wait for; the answer is written unbuffered.
         os._exit(run_hook(sys.argv[2:]))
+    _keep_standard_error()
     try:
         from backend.cli import main as command_line
 
@@ -39,6 +41,16 @@ def _fill_closed_streams() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def _keep_standard_error() -> None:
+    """Have Python write to a copy of the standard error's handle, since 2 itself is closed to libraries for moments (see
+    ``backend.freshness.clients``), in which how far we are is shown all the same.
+    """
+    with suppress(OSError):  # too many files are open: then a moment of it is lost
+        sys.stderr = os.fdopen(
+            os.dup(2), "w", buffering=1, encoding=sys.stderr.encoding, errors=sys.stderr.errors
+        )
 
 
 def _end(code: int) -> None:

@@ -169,7 +169,9 @@ def run(arguments: list[str]) -> tuple[int, str]:
             1,
             f"cv: {what}{error.strerror or error}; nothing is lost, try again when that is mended",
         )
-    except Exception as error:
+    except (
+        BaseException
+    ) as error:  # also what is no Exception: a panic of a library written in Rust
         return 1, f"cv: {keep_defect(error)}"
 
 

@@ -25,16 +25,39 @@ def folder_client(folder: Path) -> Iterator[Any]:
     chromadb = _chromadb()
     from chromadb.api.shared_system_client import SharedSystemClient
 
-    SharedSystemClient.clear_system_cache()
-    client = chromadb.PersistentClient(str(folder), settings=_settings())
-    try:
-        yield client
-    finally:
-        client.close()
+    with _panics_unheard():
         SharedSystemClient.clear_system_cache()
-        del client
-        gc.collect()  # a client is a ring of objects: without this its threads and vectors stay (16 openings: 105 threads)
-        give_back()
+        client = chromadb.PersistentClient(str(folder), settings=_settings())
+        try:
+            yield client
+        finally:
+            client.close()
+            SharedSystemClient.clear_system_cache()
+            del client
+            gc.collect()  # a client is a ring of objects: without this its threads and vectors stay (16 openings: 105 threads)
+            give_back()
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether ``error`` is how Chroma's part in Rust gives up, on a damaged file or without file handles: no ``Exception``."""
+    return type(error).__module__ == "pyo3_runtime"
+
+
+@contextmanager
+def _panics_unheard() -> Iterator[None]:
+    """Rust prints each panic to file handle 2 as well, beside what Python is told: within the block that goes nowhere. Python's
+    own standard error is another handle (``backend.__main__``), and is not touched. Raises ``OSError``.
+
+    On Windows Rust goes by another number, and is heard.
+    """
+    with Path(os.devnull).open("wb") as nowhere:
+        kept = os.dup(2)
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def server_client(chroma: Chroma, token: str) -> Any:

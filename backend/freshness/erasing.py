@@ -8,10 +8,9 @@ import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
+from backend.freshness.graph import FLOAT, Header
 from backend.freshness.records import StoreError
 
-_HEADER = struct.Struct("<i6Q")
-_FLOAT = 4  # bytes
 _DELETED = 1  # as hnswlib marks it
 _BLOCK = 1000  # places that are read at once
 
@@ -60,22 +59,21 @@ def blank_unused_places(folder: Path, *, erase: bool) -> None:
     the text of any file may stand that was read, a private one too. ``erase``: also those of deleted vectors, which Chroma only
     marks (of a short text the words can be read back from its vector). Raises ``StoreError``.
 
-    ``header.bin`` (chroma-hnswlib, ``saveIndex``): an int32, then as uint64 an offset, how many places there are, how many are
-    in use, the bytes of each in ``data_level0.bin``, and where in them the label and the vector begin; ``length.bin`` has a
-    float for each (words of memory were seen in both). Files that don't look so are left alone.
+    Words of memory were seen in both files that have them. Files that don't look as ``graph`` has it are left alone.
     """
-    for header in folder.glob("*/header.bin"):
-        data = header
+    for path in folder.glob("*/header.bin"):
+        data = path
         try:
-            _, _, places, used, each, label, vector = _HEADER.unpack_from(header.read_bytes())
-            for name, bytes_each in (("data_level0.bin", each), ("length.bin", _FLOAT)):
-                data = header.with_name(name)
+            header = Header.read(path)
+            used, each = header.used, header.each
+            for name, bytes_each in (("data_level0.bin", each), ("length.bin", FLOAT)):
+                data = path.with_name(name)
                 size = data.stat().st_size
-                if used * bytes_each < size <= places * bytes_each:
+                if used * bytes_each < size <= header.places * bytes_each:
                     _blank_from(data, used * bytes_each)
                 if erase and used * bytes_each <= size and bytes_each == each:
-                    _blank_deleted(data, used, each, slice(vector, label))
-        except (OSError, struct.error) as error:
+                    _blank_deleted(data, used, each, slice(header.vector_at, header.label_at))
+        except (OSError, ValueError, struct.error) as error:
             raise StoreError(f"{data}: unused places could not be overwritten ({error})") from error
 
 

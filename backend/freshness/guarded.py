@@ -94,12 +94,12 @@ class Server:
         seconds = min(most, self._end - time.monotonic())
         if seconds <= 0:
             raise ServerError(f"{self.address} did not answer in time")
-        answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
+        answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
         def run() -> None:
             try:
                 answers.put((function(*args, **options), None))
-            except Exception as error:  # Chroma's own errors have no common base
+            except BaseException as error:  # Chroma's own errors have no common base
                 answers.put((None, error))
 
         threading.Thread(target=run, daemon=True).start()
@@ -114,7 +114,7 @@ class Server:
             raise said from None  # not even its traceback, which may hold the token
         return answer
 
-    def _in_words(self, error: Exception) -> ServerError:
+    def _in_words(self, error: BaseException) -> ServerError:
         status = _status(error)
         if status in (401, 403):
             variable = token_variable(self.chroma)
@@ -142,7 +142,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _status(error: Exception) -> int:
+def _status(error: BaseException) -> int:
     """The HTTP status that an error of Chroma's client goes back to, 0 where there is none."""
     for one in _chain(error):
         status = getattr(getattr(one, "response", None), "status_code", 0)
@@ -153,7 +153,7 @@ def _status(error: Exception) -> int:
     return 0
 
 
-def _unreachable(error: Exception) -> bool:
+def _unreachable(error: BaseException) -> bool:
     """Whether no answer came at all: nothing listens, the name is unknown, the connection broke."""
     return any(type(one).__module__.startswith(("httpx", "httpcore")) for one in _chain(error))
 

@@ -113,6 +113,10 @@ class Index(Database):
         query = "SELECT count(*) FROM chunk JOIN document d ON d.id = document WHERE d.role = ?"
         return int(self.db.execute(query, (role,)).fetchone()[0])
 
+    def unreached(self) -> list[int]:
+        """Chunks, by row, that Chroma holds but whose place its searches don't get to (``graph.unreached``)."""
+        return msgspec.json.decode(self.fact("unreached") or "[]", type=list[int])
+
     def copies_of(self, path: str) -> list[str]:
         """Files that are passed over as copies of ``path``."""
         rows = self.db.execute(

@@ -5,12 +5,15 @@ Here for the Chroma in the tree's own folder; ``telling`` does it for a team's s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from backend.freshness.erasing import lets_go_of_words
+from backend.freshness.graph import unreached
 from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, new_chroma_path
 from backend.freshness.records import LocalStore, StoreError
@@ -52,6 +55,8 @@ def mirror(
         index.set_fact("server", "")
     whole = in_line(chroma_path(root), config, ROLES, index.fact)
     if whole and index.notes.empty() and not index.fact("erase"):
+        if not index.fact("unreached"):
+            _note_unreached(index, chroma_path(root))
         return []
     if whole:
         try:
@@ -72,8 +77,11 @@ def _update(root: Path, config: Config, index: WritableIndex, progress: Progress
     folder, erase = chroma_path(root), index.fact("erase") != ""
     if erase and not lets_go_of_words(folder):
         raise StoreError("its full-text index keeps the words of deleted text")
+    if index.fact("ended in Chroma") == "twice":
+        raise StoreError("two syncs in a row ended in it without getting on")
     filling = _Filling(index, progress)
-    with alone(root):
+    with alone(root), _ending_noted(index):
+        index.set_fact("unreached", "")
         # Here as below: one collection after the other, each in an opening of its own, since Chroma keeps the vectors of all that
         # it has touched in memory.
         for role in ROLES:
@@ -86,8 +94,29 @@ def _update(root: Path, config: Config, index: WritableIndex, progress: Progress
                 if store.count(role) != index.chunk_count(role):
                     raise StoreError("it did not hold what it should")
                 store.settle([role])
+        _note_unreached(index, folder)
     index.set_fact("erase", "")
     tie(folder, index.fact("chroma"))
+
+
+@contextmanager
+def _ending_noted(index: WritableIndex) -> Iterator[None]:
+    """Until the block is left, ``index`` has a note that this process ended in it. Once is no reason to think ill of Chroma's
+    folder: it may have been killed. Nor is it where a part has been done, since then the next sync has less to do.
+    """
+    index.set_fact("ended in Chroma", "twice" if index.fact("ended in Chroma") else "once")
+    try:
+        yield
+    finally:
+        index.set_fact("ended in Chroma", "")
+
+
+def _note_unreached(index: WritableIndex, folder: Path) -> None:
+    """Note in ``index`` which chunks Chroma's searches don't get to, so that they are searched there."""
+    row = "SELECT id FROM chunk WHERE chroma_id = ?"
+    found = [index.db.execute(row, (chroma_id,)).fetchone() for chroma_id in unreached(folder)]
+    rows = sorted(number for (number,) in filter(None, found))
+    index.set_fact("unreached", msgspec.json.encode(rows).decode())
 
 
 def mirror_beside(root: Path, config: Config, index: WritableIndex, progress: Progress) -> None:
@@ -101,6 +130,8 @@ def _rebuild(
     with index.transaction():
         index.notes.everything()
         index.set_fact("chroma", "")
+        index.set_fact("ended in Chroma", "")
+        index.set_fact("unreached", "")
     folder = new_chroma_path(root) if beside else chroma_path(root)
     filling = _Filling(index, progress)
     with nullcontext() if beside else alone(root):
@@ -114,6 +145,7 @@ def _rebuild(
                 store.purge([role])
                 store.settle([role])
     index.set_fact("erase", "")
+    _note_unreached(index, folder)
     token = new_token()
     tie(folder, token)
     index.set_fact("names", names(config, ROLES))
@@ -143,6 +175,7 @@ class _Filling:
                 _upsert(store, role, rows)
                 with self.index.transaction():
                     notes.mirrored(read)
+                    self.index.set_fact("ended in Chroma", "")
                 self.done += len(read)
                 rows.clear()
                 read.clear()

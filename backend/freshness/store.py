@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from backend.errors import CvError
-from backend.freshness.clients import folder_client
+from backend.freshness.clients import folder_client, is_panic
 from backend.freshness.erasing import blank_unused_places, erase_free_pages, let_go_of_words
+from backend.freshness.graph import damage
 from backend.freshness.places import chroma_path
 from backend.freshness.records import LocalStore, Store, StoreError
 from backend.freshness.remote import connected
@@ -103,12 +104,16 @@ def empty(folder: Path) -> None:
 
 @contextmanager
 def _open(folder: Path, config: Config) -> Iterator[LocalStore]:
+    if wrong := damage(folder, links=True):  # Chroma would not say so, but end this process
+        raise StoreError(f"Chroma at {wrong}")
     try:
         with folder_client(folder) as client:
             yield LocalStore(client, config)
     except (CvError, OSError, sqlite3.Error):  # ours: Chroma's own database work is not Python's
         raise
-    except Exception as error:  # Chroma's own errors have no common base
+    except BaseException as error:  # Chroma's own errors have no common base
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
         raise StoreError(f"Chroma at {folder}: {error}") from error
 
 

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from backend.freshness.graph import damage
 from backend.freshness.places import TIE
 from backend.schemas.config import Config
 
@@ -32,13 +33,14 @@ def tie(folder: Path, token: str) -> None:
 
 
 def token_of(folder: Path) -> str:
-    """The token in a Chroma folder; "none" where it, or a part of the folder, is missing, or the layout is another."""
+    """The token in a Chroma folder; "none" where it or a part of the folder is missing or too short, or the layout is another."""
     try:
         token, *parts = (folder / TIE).read_text().split("\n")
     except (OSError, ValueError):
         return "none"
     whole = token.startswith(f"{LAYOUT}-") and is_database(folder / "chroma.sqlite3")
-    return token if whole and all((folder / part).is_file() for part in parts) else "none"
+    whole = whole and all((folder / part).is_file() for part in parts)
+    return token if whole and not damage(folder, links=False) else "none"
 
 
 def is_database(path: Path) -> bool:

@@ -46,6 +46,11 @@ _TEXT = (
     "WHERE d.path = ?"
 )
 
+_VECTOR = (
+    "SELECT d.path, c.idx, v.data FROM chunk c JOIN document d ON d.id = c.document "
+    "JOIN vector v ON v.text_hash = c.text_hash"
+)
+
 
 def _stored(index: int, heading: str, text: str, start: int, end: int) -> StoredText:
     body = text.partition("\n")[2].removeprefix(f"## {heading}\n").strip("\n")
@@ -172,7 +177,7 @@ class Library:
             return self._nearest_in_index(vector, among)
         try:
             hits = self._nearest_in_chroma(vector)
-        except CvError as error:
+        except (CvError, OSError) as error:
             self.notes.append(
                 f"searched without Chroma, in the index's own copy of the vectors ({error})"
             )
@@ -185,7 +190,7 @@ class Library:
             ).fetchone()
             if found is not None:  # else it has left the index, and Chroma will hear of it
                 near[self.row_of[found[0]], found[1]] = cosine
-        return near
+        return near | self._nearest_beside_chroma(vector)
 
     def _vector(self, text: str) -> npt.NDArray[np.float32] | None:
         try:
@@ -202,12 +207,13 @@ class Library:
             raise CvError("it is being made anew")  # and may hold another embedder's vectors yet
         hits: list[tuple[str, float]] = []
         # In its own folder in an opening for each: Chroma keeps the vectors of all that it has touched in memory.
+        beside = len(self._beside_chroma())
         openings = [(role,) for role in ROLES] if config.chroma.mode == "persistent" else [ROLES]
         for roles in openings:
             with reading(self.root, config) as store:
                 for role in roles:
                     found = store.query(role, vector, NEAREST)
-                    if len(found) < min(NEAREST, self.index.chunk_count(role)):
+                    if len(found) < min(NEAREST, self.index.chunk_count(role) - beside):
                         raise CvError("it does not hold yet what the index does")
                     hits += found
         return hits
@@ -215,13 +221,32 @@ class Library:
     def _nearest_in_index(
         self, vector: npt.NDArray[np.float32], among: npt.NDArray[np.bool_] | None
     ) -> dict[tuple[int, int], float]:
-        rows = self.index.db.execute(
-            "SELECT d.path, c.idx, v.data FROM chunk c JOIN document d ON d.id = c.document "
-            "JOIN vector v ON v.text_hash = c.text_hash ORDER BY c.id"
-        )
-        kept = [(self.row_of[path], idx, data) for path, idx, data in rows]
+        kept = [
+            (self.row_of[path], idx, data)
+            for path, idx, data in self.index.db.execute(f"{_VECTOR} ORDER BY c.id")
+        ]
         if among is not None:
             kept = [chunk for chunk in kept if among[chunk[0]]]
+        return self._nearest_of(kept, vector)
+
+    def _beside_chroma(self) -> list[int]:
+        """The chunks, by row in the index, that the Chroma in the tree's own folder holds but does not find."""
+        return self.index.unreached() if self.config.chroma.mode == "persistent" else []
+
+    def _nearest_beside_chroma(
+        self, vector: npt.NDArray[np.float32]
+    ) -> dict[tuple[int, int], float]:
+        each = f"{_VECTOR} WHERE c.id = ?"
+        kept = [
+            (self.row_of[path], idx, data)
+            for number in self._beside_chroma()
+            for path, idx, data in self.index.db.execute(each, (number,))
+        ]
+        return self._nearest_of(kept, vector)
+
+    def _nearest_of(
+        self, kept: list[tuple[int, int, bytes]], vector: npt.NDArray[np.float32]
+    ) -> dict[tuple[int, int], float]:
         if not kept:
             return {}
         cosines = matrix([data for _, _, data in kept]) @ vector

@@ -134,7 +134,7 @@ def _by_meaning(
     try:
         with reading(root, config, kit=PRIVATE_KIT) as store:
             return dict(store.query(role, vector, min(NEAREST, max(1, store.count(role)))))
-    except CvError as error:
+    except (CvError, OSError) as error:
         notes.append(f"searched without Chroma, in the ledger's own vectors ({error})")
         return _in_ledger(ledger, role, vector)
 

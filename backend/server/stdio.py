@@ -102,7 +102,7 @@ def _call(tool: Tool, root: Path | None, given: Mapping[str, Any]) -> types.Call
         return _succeeded(tool.answer(root, given))
     except CvError as error:
         return _failed(str(error))
-    except Exception as error:
+    except BaseException as error:  # in a thread that nobody interrupts: also what is no Exception
         return _failed(keep_defect(error))
 
 

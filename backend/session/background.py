@@ -85,7 +85,9 @@ def run_sync(arguments: list[str]) -> None:
         _sync(root, seconds)
     except Busy:
         pass
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
         _keep_failure(root, f"the sync failed: {describe(error)}")
         if not isinstance(error, CvError):
             raise

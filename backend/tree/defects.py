@@ -8,7 +8,7 @@ from backend import __version__
 from backend.tree.home import cv_home
 
 
-def keep_defect(error: Exception) -> str:
+def keep_defect(error: BaseException) -> str:
     """Keep the traceback in ``CV_HOME/defects.log``, and say in words what happened and where it lies."""
     log = cv_home() / "defects.log"
     lines = "".join(traceback.format_exception(error))

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -370,6 +371,28 @@ def test_an_error_that_nobody_foresaw_is_a_line_and_its_details_are_kept(
     assert done.code == 1
     assert done.out == ""
     assert done.err.count("\n") == 1
+
+
+def test_what_is_no_exception_is_a_defect_and_no_traceback(
+    cv: Any, tree: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a panic of a library written in Rust; an interrupt keeps its meaning."""
+    import click
+
+    from backend.cli import cli
+
+    class Panic(BaseException):
+        pass
+
+    def fail(error: BaseException) -> None:
+        raise error
+
+    for error, code in ((Panic("unwrap"), 1), (KeyboardInterrupt(), 130)):
+        command = click.Command("gives-up", callback=partial(fail, error))
+        monkeypatch.setitem(cli.commands, "gives-up", command)
+        done = cv("gives-up", defect=True)
+        assert done.code == code
+        assert one_line(done.err.lstrip("\n"))  # click ends the line of the ^C
 
 
 # --- slash commands --------------------------------------------------------------------------------------------------

@@ -128,3 +128,24 @@ def test_the_manifests_are_written_even_if_the_kill_came_just_before(
     tree.sync()
     tree.check()
     assert "r1/context-v/specs/Late.md" in tree.cards()
+
+
+def test_syncs_that_die_in_chroma_make_it_anew_the_third_time(
+    tree: Any, killed: Callable[..., int], tmp_path: Path
+) -> None:
+    """One may have been killed, and costs nothing. Two in a row, which got nothing done, could go on so for ever: of damage that
+    Chroma dies of.
+    """
+    anew = "the Chroma store was made anew (two syncs in a row ended in it without getting on)"
+    tree.sync()
+    for kills in (1, 2):
+        for number in range(kills):
+            tree.document(f"r1/context-v/specs/Late-{kills}-{number}.md")
+            assert killed("mirrored")
+        assert tree.sync().notes == (() if kills == 1 else (anew,))
+        tree.check()
+    for number in range(3):  # one that got something done is no reason
+        tree.document(f"r1/context-v/specs/Later-{number}.md")
+        assert killed("settle")
+    assert tree.sync().notes == ()
+    tree.check_against_clean_build(tmp_path / "clean")

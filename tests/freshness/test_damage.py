@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +141,148 @@ def test_a_damaged_chroma_is_made_anew_without_embedding(
     assert sum(part["embedded"] for part in report["roles"].values()) == 1
     tree.check()
     assert len(tree.chunks()) == 13
+
+
+PANICS = [
+    "collections.schema_str",
+    "collections.config_json_str",
+    "segments.scope",
+    "segments.type",
+]
+"""Columns of Chroma's own database in which one byte that is no UTF-8 has Chroma 1.5.9 give up with a panic of Rust's."""
+
+
+def not_utf8(folder: Path, column: str) -> None:
+    table, name = column.split(".")
+    with closing(sqlite3.connect(folder / "chroma.sqlite3")) as db, db:
+        db.execute(f"UPDATE {table} SET {name} = CAST(CAST({name} AS BLOB) || x'FF' AS TEXT)")
+
+
+@pytest.mark.parametrize("column", PANICS)
+def test_a_panic_of_chromas_is_damage_like_any_other(
+    tree: Any, column: str, cv_process: Any
+) -> None:
+    """Nothing of it reaches the person; a query does without Chroma, and the next sync that has something to tell it makes it
+    anew, without embedding.
+    """
+    not_utf8(tree.kit / "chroma", column)
+    for asked in ("find", "search"):
+        done = cv_process(asked, "anchor", "--json")
+        assert (done.code, done.err) == (0, "")
+        notes = json.loads(done.out)["notes"]
+        assert any("searched without Chroma, in the index's own copy" in note for note in notes)
+    tree.document("r0/context-v/specs/New.md")
+    done = cv_process("sync", "--json")
+    assert (done.code, done.err) == (0, "")
+    report = json.loads(done.out)
+    assert sum(part["embedded"] for part in report["roles"].values()) == 1
+    assert report["notes"][0].startswith("the Chroma store was made anew (")
+    tree.check()
+    assert "without Chroma" not in cv_process("find", "anchor", "--json").out
+
+
+def test_a_panic_is_an_error_of_ours_and_standard_error_stays_open(tree: Any) -> None:
+    from backend.errors import CvError
+    from backend.freshness.store import reading
+    from backend.tree.config import load_config
+
+    not_utf8(tree.kit / "chroma", PANICS[0])
+    error = os.fstat(2)
+    with (
+        pytest.raises(CvError, match=r"Chroma at .*Utf8Error"),
+        reading(tree.root, load_config(tree.root)) as store,
+    ):
+        store.to_read("context-vigilance-corpus").count()
+    assert os.fstat(2).st_ino == error.st_ino, "it is where it was"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="ulimit")
+def test_few_file_handles_cost_an_answer_not_a_traceback(tree: Any, cv_process: Any) -> None:
+    few = ("/bin/sh", "-c", 'ulimit -n 12; exec "$@"', "sh")
+    done = cv_process("find", "anchor", "--json", prefix=few)
+    assert (done.code, done.err) == (0, "")
+    assert "searched without Chroma, in the index's own copy of the vectors (" in done.out
+    tree.document("r0/context-v/specs/New.md")
+    done = cv_process("sync", prefix=few)
+    assert done.code == 1
+    assert done.err.startswith("cv: ")
+    assert len(done.err.splitlines()) == 1
+    assert cv_process("sync").code == 0
+    tree.check()
+
+
+def graph_of(folder: Path) -> Path:
+    """Give the folder of the role's graph of vectors: of two the larger one."""
+    return max(folder.glob("*/index_metadata.pickle"), key=lambda path: path.stat().st_size).parent
+
+
+def cut(path: Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+
+EACH = 4 * 65 + 4 * 384 + 8
+"""Bytes of a place in ``data_level0.bin``: 64 links and how many they are, a vector of the static embedder, a label."""
+
+GRAPH: dict[str, Callable[[Path], Any]] = {
+    "header cut": lambda folder: cut(folder / "header.bin", 80),
+    "header cut to half": lambda folder: cut(folder / "header.bin", 40),
+    "header emptied": lambda folder: cut(folder / "header.bin", 0),
+    "places cut": lambda folder: cut(folder / "data_level0.bin", 10 * EACH),
+    "lengths cut": lambda folder: cut(folder / "length.bin", 20),
+    "upper links cut": lambda folder: cut(folder / "link_lists.bin", 40),
+    "links lead nowhere": lambda folder: overwrite(
+        folder / "data_level0.bin", 10 * EACH + 4, 40, b"\xff"
+    ),
+    "more links than there can be": lambda folder: overwrite(
+        folder / "data_level0.bin", 10 * EACH, 2, b"\xff"
+    ),
+    "upper links overwritten": lambda folder: overwrite(folder / "link_lists.bin", 0, 40, b"\xff"),
+}
+
+
+@pytest.mark.parametrize("damage", GRAPH.values(), ids=GRAPH)
+def test_a_graph_that_does_not_fit_together_ends_no_process(
+    tree: Any, damage: Callable[[Path], Any], cv_process: Any
+) -> None:
+    """Chroma itself believes what stands there: a query, a sync after an edit, or each one from then on ended with SIGSEGV."""
+    damage(graph_of(tree.kit / "chroma"))
+    found = cv_process("find", "anchor", "--json")
+    assert (found.code, found.err) == (0, "")
+    tree.document("r0/context-v/specs/New.md")
+    done = cv_process("sync", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert sum(part["embedded"] for part in json.loads(done.out)["roles"].values()) == 1
+    assert "the Chroma store was made anew" in found.out + done.out
+    tree.check()
+
+
+def test_a_sync_with_nothing_to_do_sees_that_a_graph_is_too_short(tree: Any) -> None:
+    cut(graph_of(tree.kit / "chroma") / "header.bin", 80)
+    assert tree.sync().notes == ("the Chroma store was made anew",)
+    tree.check()
+    assert tree.sync().notes == ()
+
+
+def test_what_is_cut_off_a_graph_is_seen_wherever_that_is(tree: Any) -> None:
+    from backend.freshness.graph import Header, damage
+
+    folder = tree.kit / "chroma"
+    assert damage(folder, links=True) == ""
+    for header in folder.glob("*/header.bin"):
+        used, each = Header.read(header).used, Header.read(header).each
+        for name, needed in (
+            ("header.bin", 100),
+            ("data_level0.bin", used * each),
+            ("length.bin", used * 4),
+            ("link_lists.bin", used * 4),
+        ):
+            path = header.with_name(name)
+            whole = path.read_bytes()
+            for length in {0, 1, needed // 3, needed // 2, needed - 4, needed - 1}:
+                path.write_bytes(whole[:length])
+                assert damage(folder, links=False) != "", (name, length)
+            path.write_bytes(whole)
+    assert damage(folder, links=True) == ""
 
 
 @pytest.mark.parametrize("damage", ["deleted", "one deleted", "garbage", "emptied"])
