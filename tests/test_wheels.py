@@ -1,4 +1,4 @@
-"""tools/wheels.py: of a pin's hashes, those stay whose wheel one of CPython 3.11 to 3.14 takes."""
+"""tools/wheels.py: of a pin's hashes, those stay whose wheel CPython 3.11 to 3.14 takes on a system that chromadb runs on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ KEPT = (
     "a-1-cp311-cp311-win_amd64.whl",
     "a-1-cp313-cp313-manylinux2014_aarch64.manylinux_2_17_aarch64.whl",
     "a-1-cp37-abi3-macosx_10_12_universal2.whl",
-    "a-1-cp311.cp312-abi3-win32.whl",
+    "a-1-cp311.cp312-abi3-win_amd64.whl",
     "a-1-7-py2.py3-none-any.whl",
-    "a-1-py3-none-musllinux_1_2_x86_64.whl",
+    "a-1-py3-none-manylinux1_x86_64.musllinux_1_2_x86_64.whl",
 )
 DROPPED = (
     "a-1-cp310-cp310-win_amd64.whl",
@@ -24,6 +24,9 @@ DROPPED = (
     "a-1-cp315-abi3-win_amd64.whl",
     "a-1-pp311-pypy311_pp73-win_amd64.whl",
     "a-1-py2-none-any.whl",
+    "a-1-py3-none-musllinux_1_2_x86_64.whl",
+    "a-1-cp311-cp311-win32.whl",
+    "a-1-cp312-abi3-manylinux2014_ppc64le.manylinux_2_17_ppc64le.whl",
 )
 
 

@@ -1,7 +1,8 @@
-"""Drop from a requirements file the hashes of wheels that no supported Python can take; tools/lock.sh runs it.
+"""Drop from a requirements file the hashes of wheels that nobody here can take; tools/lock.sh runs it.
 
-A release has wheels also for Pythons that the plugin does not run on (3.10, 3.15, free-threaded ones, PyPy). Their hashes
-were three fifths of the lock files, which every installed version of the plugin carries. What is kept is for any system::
+A release has wheels also for Pythons that the plugin does not run on (3.10, 3.15, free-threaded ones, PyPy), and for systems
+that chromadb has none for (musl, 32 bits, ppc64le, …). Their hashes were four fifths of the lock files, which every installed
+version of the plugin carries::
 
     python3 -I tools/wheels.py requirements.txt pylock.toml
 
@@ -12,6 +13,7 @@ the oldest Python makes impossible). Ends with a message where a pin would be le
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -32,10 +34,18 @@ TAKEN = frozenset(
 )
 
 
+# The systems that chromadb 1.5.9 has wheels for.
+SYSTEM = re.compile(
+    r"any|win_amd64|manylinux\w*_(x86_64|aarch64)|macosx_\w+_(x86_64|arm64|universal2)"
+)
+
+
 def is_taken(wheel: str) -> bool:
-    """Return whether a supported Python takes the wheel of this file name, on whatever system."""
-    _, pythons, abis, _ = wheel.removesuffix(".whl").rsplit("-", 3)
-    return any((python, abi) in TAKEN for python in pythons.split(".") for abi in abis.split("."))
+    """Return whether a supported Python takes the wheel of this file name, on a system that chromadb has wheels for."""
+    _, pythons, abis, systems = wheel.removesuffix(".whl").rsplit("-", 3)
+    return any(SYSTEM.fullmatch(system) for system in systems.split(".")) and any(
+        (python, abi) in TAKEN for python in pythons.split(".") for abi in abis.split(".")
+    )
 
 
 def kept_hashes(pylock: dict[str, Any]) -> set[str]:
