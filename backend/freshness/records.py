@@ -81,6 +81,11 @@ class Store:
     ) -> None:
         """Write records, a row of ``vectors`` each. Keys that a metadata leaves out keep their old value."""
         collection = self._collection(role)
+        if collection.count() == 1:
+            # Of a record that is alone Chroma 1.5.9 keeps the old vector: its graph has nothing to link the new one to.
+            alone = set(collection.get(include=[])["ids"]) & set(ids)
+            if alone:
+                _patiently(collection.delete, ids=list(alone))
         for start in range(0, len(ids), self.limit):
             part = slice(start, start + self.limit)
             _patiently(

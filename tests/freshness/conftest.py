@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from msgspec.structs import replace
 from organisation import KIT, Organisation
@@ -99,7 +100,12 @@ class Site(Organisation):
         assert index.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert index.execute("SELECT count(*) FROM to_drop").fetchone() == (0,)
         assert index.execute("SELECT count(*) FROM to_mirror").fetchone() == (0,)
-        ids = {row[0] for row in index.execute("SELECT chroma_id FROM chunk")}
+        chunks = {
+            name: (text, np.frombuffer(vector, np.float32))
+            for name, text, vector in index.execute(
+                "SELECT chroma_id, text, data FROM chunk LEFT JOIN vector USING (text_hash)"
+            )
+        }
         unused = index.execute(
             "SELECT count(*) FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)"
         )
@@ -111,9 +117,11 @@ class Site(Organisation):
         assert chroma.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         chroma.close()
         records = self.records()
-        assert {i for rows in records.values() for i in rows} == ids, (
-            "Chroma holds other chunks than the index"
-        )
+        held = {name: record for rows in records.values() for name, record in rows.items()}
+        assert held.keys() == chunks.keys(), "Chroma holds other chunks than the index"
+        for name, (text, vector) in chunks.items():
+            assert held[name][0] == text
+            assert np.allclose(held[name][2], vector, atol=1e-4), f"{name} has another vector"
         for role in ROLES:
             cards = {path: card.chunks for path, card in self.cards(role).items()}
             assert cards == self.chunks(role), (

@@ -433,3 +433,28 @@ def test_a_worktree_that_came_and_went_leaves_nothing_behind(site: Any) -> None:
     site.git("ferry", "worktree", "remove", "../next")
     assert site.sync().notes == ()
     assert (site.kit / "sources.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("role", ["context-v", "changelog"])
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_the_last_chunk_of_a_collection_can_be_edited(site: Any, role: str, others: int) -> None:
+    """Chroma leaves the old vector to a record that is updated when it is alone."""
+    site.document(f"ferry/{role}/Last.md", "honeymoon volcano", title="Last")
+    for number in range(others):
+        site.document(f"ferry/{role}/{number}.md")
+    site.sync()
+    for text in ("harmless public text", "tide table"):
+        for number in range(others):
+            site.delete(f"ferry/{role}/{number}.md")
+        site.document(f"ferry/{role}/Last.md", text, title="Last")
+        site.sync()
+        site.check()
+        others = 0
+
+
+def test_a_document_that_shrinks_to_the_last_chunk(site: Any) -> None:
+    site.document("ferry/context-v/Last.md", count=12)
+    site.sync()
+    site.document("ferry/context-v/Last.md", "harmless public text")
+    site.sync()
+    site.check()
