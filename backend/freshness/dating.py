@@ -9,7 +9,6 @@ from pathlib import Path
 from backend.errors import CvError
 from backend.freshness.writable_index import WritableIndex
 from backend.schemas.document import Document, DocumentDate
-from backend.schemas.manifest import ManifestEntry
 from backend.tree.gitdates import git_dates
 from backend.tree.repos import Repo, head_commit, innermost_repo
 
@@ -27,16 +26,16 @@ class Dating:
         self.failed: dict[str, str] = {}
 
     def of(
-        self, path: str, document: Document, ingested_at: int, moved: ManifestEntry | None = None
+        self, path: str, document: Document, ingested_at: int, moved: DocumentDate | None = None
     ) -> DocumentDate:
-        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine. ``moved``: what the index had
-        of the same bytes at another path, which git does not know to have moved before the next commit.
+        """The date of ``document``. Git's day is in UTC, so that it is the same on every machine. ``moved``: the date that the
+        same bytes had at another path, which git does not know to have moved before the next commit.
         """
         if document.date is not None:
             return document.date
         date = self.from_outside(path, ingested_at)
-        if date.source == "ingest" and moved is not None and moved.date_from == "git":
-            return DocumentDate(moved.date, moved.modified_at, "git")
+        if date.source == "ingest" and moved is not None and moved.source == "git":
+            return moved
         return date
 
     def from_outside(self, path: str, ingested_at: int) -> DocumentDate:

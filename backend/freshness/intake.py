@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from backend.documents.copies import Checkout, Likeness, likeness, preference
@@ -17,7 +18,7 @@ from backend.freshness.dating import Dating
 from backend.freshness.embedder import Embedder
 from backend.freshness.index import Known
 from backend.freshness.writable_index import WritableIndex
-from backend.schemas.document import Document
+from backend.schemas.document import Document, DocumentDate
 from backend.schemas.manifest import ManifestEntry, PassedOver
 from backend.schemas.roles import CHANGELOG_ROLE
 from backend.schemas.sync import Failure
@@ -42,6 +43,13 @@ class Read(Struct, frozen=True):
     def likeness(self) -> Likeness:
         """What it can be recognised by."""
         return likeness(self.document, self.file.path, self.checkout, self.file_hash)
+
+
+class Moved(Struct, frozen=True):
+    """What a document keeps that has only moved: when it came (epoch seconds), and its date."""
+
+    ingested_at: int
+    date: DocumentDate
 
 
 class Outcome(Struct):
@@ -91,7 +99,8 @@ class Intake:
         self.identities: dict[str, str] = {}
         self.todo: deque[FoundFile] = deque()
         self.seen: set[str] = set()
-        self.moved: dict[str, ManifestEntry] = {}
+        # By hash of the bytes, and kept in the index: a sync can end before it has read the file at its new path.
+        self.moved = msgspec.json.decode(index.fact("moved") or "{}", type=dict[str, Moved])
         self.waiting: list[Read] = []
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -101,9 +110,12 @@ class Intake:
                 self.unfold(path)
                 entry = self.index.entry(path)
                 if entry is not None:  # the same bytes may have come elsewhere
-                    self.moved[self.known[path].file_hash] = entry
+                    date = DocumentDate(entry.date, entry.modified_at, entry.date_from)
+                    self.moved[self.known[path].file_hash] = Moved(entry.ingested_at, date)
                 if self.index.remove(path):
                     self.outcome.removed[path] = self.known[path].role
+            if self.moved:
+                self.index.set_fact("moved", msgspec.json.encode(self.moved).decode())
 
     def add(self, files: Iterable[FoundFile]) -> None:
         """Queue files. Those nearer to the root come first, since they are the homes that copies fold into."""
@@ -258,7 +270,7 @@ class Intake:
         moved = None if file.path in self.known else self.moved.get(read.file_hash)
         first = moved.ingested_at if moved is not None else int(self.now.timestamp())
         ingested_at = self.entered.get((file.path, read.file_hash), first)
-        date = self.dating.of(file.path, document, ingested_at, moved)
+        date = self.dating.of(file.path, document, ingested_at, moved.date if moved else None)
         entry = ManifestEntry(
             mtime=file.mtime,
             size=file.size,

@@ -89,6 +89,8 @@ class Run:
             intake.run_batch()
             progress(max(0, total - intake.left()), total)
         self.left = intake.left()
+        if not self.left and intake.moved:
+            self.index.set_fact("moved", "")
         return intake.outcome
 
     def _embedder(self) -> Embedder:

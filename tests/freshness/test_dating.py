@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from organisation import prose
+
+from backend.freshness.index import Index
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -111,6 +114,36 @@ def test_a_pure_rename_keeps_the_date(site: Any, committed: bool) -> None:
     site.commit("ferry", "2026-03-06")
     site.sync(now=NOW + timedelta(days=6))
     assert dates(site) == kept
+    site.check()
+
+
+@pytest.mark.parametrize("ended", ["stopped", "killed"])
+def test_a_rename_keeps_the_date_where_a_sync_ends_in_between(
+    site: Any, killed: Callable[..., int], ended: str
+) -> None:
+    """The old paths are out of the index by then, and the new ones not yet in it."""
+    site.repo("ferry")
+    site.document("ferry/context-v/Git.md", day=None)
+    site.document("loose/context-v/Loose.md", day=None)
+    site.commit("ferry", "2025-06-06")
+    site.sync()
+    kept = dates(site)
+    site.move("ferry/context-v/Git.md", "ferry/context-v/specs/Git.md")
+    site.move("loose/context-v/Loose.md", "loose/context-v/Moved.md")
+    if ended == "stopped":
+        site.sync(max_seconds=-1.0)
+    else:
+        assert killed("run_batch", "sync", watched="/backend/freshness/")
+    index = Index.for_reading(site.kit / "index.sqlite")
+    assert index
+    with index:
+        assert (index.known(), index.fact("moved") != "") == ({}, True)
+    site.sync(now=NOW + timedelta(days=5))
+    assert dates(site) == {"Git.md": kept["Git.md"], "Moved.md": kept["Loose.md"]}
+    index = Index.for_reading(site.kit / "index.sqlite")
+    assert index
+    with index:
+        assert index.fact("moved") == ""
     site.check()
 
 
