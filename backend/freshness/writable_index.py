@@ -69,10 +69,10 @@ class WritableIndex(Index):
             self.db.execute("VACUUM")
         except sqlite3.OperationalError as error:
             return f"what was deleted could not be overwritten in index.sqlite ({error}); the next sync tries again"
+        if not self.checkpoint():
+            return "another program has index.sqlite open: what was deleted from it goes for good with the first sync after that"
         self.set_fact("compact", "")
-        if self.checkpoint():
-            return ""
-        return "another program has index.sqlite open: what was deleted from it goes for good with the first sync after that"
+        return ""
 
     def put(
         self,

@@ -317,6 +317,20 @@ def test_a_damaged_index_is_found_and_made_again(
     assert found["candidates"][0]["source_path"] == "ferry/context-v/specs/Timetable.md"
 
 
+def test_deleted_text_that_waits_for_a_reader_to_end_is_told(tree: Any, cv: Any) -> None:
+    uri = f"{kit(tree, 'index.sqlite').as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM document").fetchone()
+        tree.delete("ferry/context-v/specs/Timetable.md")
+        assert "another program has index.sqlite open" in cv("sync").out
+    (found,) = store.check_index(tree.root)
+    assert (found.level, found.fixable) == ("warning", True)
+    assert "can still be read" in found.what
+    assert cv("doctor", "--fix").code == 0
+    assert [f.level for f in store.check_index(tree.root)] == ["ok"]
+
+
 def test_an_index_of_another_version(untouched: Any, cv: Any) -> None:
     with closing(sqlite3.connect(kit(untouched, "index.sqlite"))) as db, db:
         db.execute("UPDATE meta SET value = '0' WHERE key = 'schema'")

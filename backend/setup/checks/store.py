@@ -83,7 +83,18 @@ def check_index(root: Path) -> list[Finding]:
         without = index.vectors.without()
         # Of a server's, its own check tells.
         waiting = not index.notes.empty() and not index.fact("server")
+        erased = not index.fact("compact")
     found = []
+    if not erased:
+        found.append(
+            warning(
+                "store",
+                "what was deleted last can still be read in unused parts of index.sqlite: a sync could not write it anew",
+                where=path,
+                todo=SYNC,
+                fixable=True,
+            )
+        )
     if without:
         found.append(
             warning(
@@ -172,7 +183,7 @@ def check_chroma(root: Path) -> list[Finding]:
         note(
             "store",
             f"Chroma's graph of vectors does not lead to {beside} of {chunks} chunks, which happens where many are nearly "
-            "alike; questions find them in the index",
+            "alike or many have been deleted; questions find them in the index",
             where=path,
             todo="nothing: only another program that asks Chroma itself misses them",
         )
