@@ -63,8 +63,10 @@ def _end(code: int) -> None:
         pass  # the reader has gone
     except OSError as error:
         code = code or 1
-        print(f"cv: the answer could not be written ({error.strerror})", file=sys.stderr)
-    sys.stderr.flush()
+        with suppress(OSError):  # the same full disk may be behind both
+            print(f"cv: the answer could not be written ({error.strerror})", file=sys.stderr)
+    with suppress(OSError):
+        sys.stderr.flush()
     os._exit(code)
 
 

@@ -121,7 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _main_inline(arguments)
     code, message = run(arguments)
     if message:
-        print(escaped(message), file=sys.stderr)
+        with suppress(OSError):  # nobody to tell: the exit code says it
+            print(escaped(message), file=sys.stderr)
     return code
 
 

@@ -142,3 +142,18 @@ def test_no_document_closes_the_tags_around_a_slash_commands_output(
     ):  # fmt: skip
         done = cv_process(command, "--inline", stdin=typed)
         assert (done.code, "<" in done.out) == (0, False), done
+
+
+@posix
+@pytest.mark.parametrize("command", [("status",), ("find", "x"), ("nonsense",)], ids=str)
+def test_where_neither_answer_nor_complaint_can_be_written_the_code_is_the_commands(
+    org: Any, command: tuple[str, ...]
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*BACKEND, *command], cwd=org.root, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL, stdout=full, stderr=full, check=False,
+        )  # fmt: skip
+    assert done.returncode == (2 if command == ("nonsense",) else 3)
