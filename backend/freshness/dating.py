@@ -47,7 +47,8 @@ class Dating:
 
     def forget_gone(self) -> None:
         """Let go of what git said of repos that are no longer in the tree."""
-        known = {row[0] for row in self._index.db.execute("SELECT DISTINCT repo FROM git_date")}
+        repos = self._index.db.execute("SELECT repo FROM git_date UNION SELECT repo FROM git_head")
+        known = {row[0] for row in repos}
         for repo in known - self._repos.keys() - {""}:
             with self._index.transaction():
                 self._index.db.execute("DELETE FROM git_date WHERE repo = ?", (repo,))

@@ -8,7 +8,7 @@ import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
-from backend.freshness.graph import FLOAT, Header
+from backend.freshness.graph import FLOAT, VERSION, Header
 from backend.freshness.records import StoreError
 
 _DELETED = 1  # as hnswlib marks it
@@ -65,6 +65,8 @@ def blank_unused_places(folder: Path, *, erase: bool) -> None:
         data = path
         try:
             header = Header.read(path)
+            if header.version != VERSION or not header.fits():
+                continue
             used, each = header.used, header.each
             for name, bytes_each in (("data_level0.bin", each), ("length.bin", FLOAT)):
                 data = path.with_name(name)

@@ -12,12 +12,10 @@ flags, then a uint32 each), the vector, and a uint64. It and ``length.bin`` (a f
 from __future__ import annotations
 
 import math
-import pickle
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,9 +25,9 @@ FLOAT = LINK = 4
 """Bytes."""
 
 _LAYOUT = struct.Struct("<i6QiI3QdQ")
-_VERSION = 1
+VERSION = 1
 _PARTS = ("data_level0.bin", "length.bin", "link_lists.bin")
-_DELETED = 1 << 16
+DELETED = 1 << 16
 _AT_ONCE = 2000
 """Places looked at together: with 384 numbers in a vector, 3.6 MB."""
 
@@ -89,7 +87,7 @@ def damage(folder: Path, *, links: bool) -> str:
     for path in folder.glob("*/header.bin"):
         try:
             header = Header.read(path)
-            if header.version != _VERSION:
+            if header.version != VERSION:
                 continue
             whole = header.fits() and _long_enough(path.parent, header)
             if whole and links and header.used:
@@ -115,7 +113,7 @@ def _long_enough(folder: Path, header: Header) -> bool:
     )
 
 
-def _places(folder: Path, header: Header) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+def places_in_use(folder: Path, header: Header) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
     """The places in use, as rows of uint32, some at a time, with the number of the first."""
     import numpy as np
 
@@ -129,7 +127,7 @@ def _places(folder: Path, header: Header) -> Iterator[tuple[int, npt.NDArray[np.
 def _links_lead_somewhere(folder: Path, header: Header) -> bool:
     import numpy as np
 
-    for _, data in _places(folder, header):
+    for _, data in places_in_use(folder, header):
         counts, ends = data[:, 0] & 0xFFFF, data[:, 1 : 1 + header.most_below]
         meant = np.arange(header.most_below) < counts[:, None]
         if (counts > header.most_below).any() or ((ends >= header.used) & meant).any():
@@ -137,7 +135,7 @@ def _links_lead_somewhere(folder: Path, header: Header) -> bool:
     return _levels_fit(folder, header)
 
 
-def _levels(folder: Path, header: Header) -> tuple[list[int], list[int], list[int]]:
+def levels_above(folder: Path, header: Header) -> tuple[list[int], list[int], list[int]]:
     """``link_lists.bin`` as uint32; where each place's links begin; up to which level it has any. Raises ``ValueError``."""
     import numpy as np
 
@@ -158,7 +156,7 @@ def _levels(folder: Path, header: Header) -> tuple[list[int], list[int], list[in
 
 def _levels_fit(folder: Path, header: Header) -> bool:
     """Whether the levels above the lowest link only places that reach as high."""
-    words, starts, levels = _levels(folder, header)
+    words, starts, levels = levels_above(folder, header)
     if levels[header.entry] < header.top:
         return False
     each = 1 + header.most
@@ -172,79 +170,3 @@ def _levels_fit(folder: Path, header: Header) -> bool:
             ):
                 return False
     return True
-
-
-def unreached(folder: Path) -> list[str]:
-    """Ids of the records that searches of a Chroma folder don't get to, however near they are: no chain of links leads there.
-
-    A graph of some thousand texts can lack a few; one with thousands that are nearly alike falls apart, as these only link each
-    other. None where the files are not as we know them. It takes 20 ms of CPU for 10,000 records.
-    """
-    found: list[str] = []
-    for path in folder.glob("*/header.bin"):
-        with suppress(OSError, ValueError, LookupError, AttributeError, pickle.UnpicklingError):
-            header = Header.read(path)
-            if header.version == _VERSION and header.fits() and header.used:
-                found += _unreached(path.parent, header)
-    return found
-
-
-def _unreached(folder: Path, header: Header) -> list[str]:
-    import numpy as np
-
-    ends = np.zeros((header.used, header.most_below), np.uint32)
-    alive = np.zeros(header.used, bool)
-    labels = np.zeros(header.used, np.uint32)
-    for start, data in _places(folder, header):
-        rows = slice(start, start + len(data))
-        meant = np.arange(header.most_below) < (data[:, :1] & 0xFFFF)
-        # What is no link leads back to its own place, and so nowhere.
-        own = np.arange(start, start + len(data), dtype=np.uint32)[:, None]
-        ends[rows] = np.where(meant, data[:, 1 : 1 + header.most_below], own)
-        alive[rows] = data[:, 0] & _DELETED == 0
-        labels[rows] = data[:, header.label_at // LINK]
-    upper = np.array(_levels(folder, header)[2]) > 0
-    reached = _reached(ends, header.entry)
-    if not _reaching(ends, header.entry)[upper].all():
-        reached[:] = False  # a search begins at any of these: what it gets to depends on that
-    lost = labels[alive & ~reached].tolist()
-    if not lost:
-        return []
-    with (folder / "index_metadata.pickle").open("rb") as file:
-        ids = _PlainData(file).load()["label_to_id"]
-    return [ids[label] for label in lost]
-
-
-def _reached(ends: npt.NDArray[np.uint32], start: int) -> npt.NDArray[np.bool_]:
-    """Which places one gets to from ``start``; ``ends`` has a row of links for each place."""
-    import numpy as np
-
-    reached = np.zeros(len(ends), bool)
-    reached[start] = True
-    front = np.array([start])
-    while front.size:
-        linked = ends[front].ravel()
-        front = np.unique(linked[~reached[linked]])
-        reached[front] = True
-    return reached
-
-
-def _reaching(ends: npt.NDArray[np.uint32], end: int) -> npt.NDArray[np.bool_]:
-    """From which places one gets to ``end``."""
-    import numpy as np
-
-    reaching = np.zeros(len(ends), bool)
-    reaching[end] = True
-    while True:
-        more = reaching | reaching[ends].any(axis=1)
-        if (more == reaching).all():
-            return reaching
-        reaching = more
-
-
-class _PlainData(pickle.Unpickler):
-    """Reads what is made of numbers, texts and dictionaries alone: a pickle can name any code, and folders travel."""
-
-    def find_class(self, module: str, name: str, /) -> NoReturn:
-        """Refuse."""
-        raise pickle.UnpicklingError(f"{module}.{name} in plain data")

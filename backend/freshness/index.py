@@ -114,7 +114,7 @@ class Index(Database):
         return int(self.db.execute(query, (role,)).fetchone()[0])
 
     def unreached(self) -> list[int]:
-        """Chunks, by row, that Chroma holds but whose place its searches don't get to (``graph.unreached``)."""
+        """Chunks, by row, that Chroma holds but whose place its searches don't get to (``reach.unreached``)."""
         return msgspec.json.decode(self.fact("unreached") or "[]", type=list[int])
 
     def copies_of(self, path: str) -> list[str]:

@@ -72,7 +72,7 @@ class Outcome(Struct):
 
 class Intake:
     """One sync's intake. ``known``: what ``index`` has of every document; ``now`` is the moment it counts as, ``entered`` earlier
-    moments of entry to keep (path and hash).
+    moments of entry to keep (by path and hash of the body).
     """
 
     def __init__(
@@ -269,7 +269,7 @@ class Intake:
         file, document = read.file, read.document
         moved = None if file.path in self.known else self.moved.get(read.file_hash)
         first = moved.ingested_at if moved is not None else int(self.now.timestamp())
-        ingested_at = self.entered.get((file.path, read.file_hash), first)
+        ingested_at = self.entered.get((file.path, document.body_hash), first)
         date = self.dating.of(file.path, document, ingested_at, moved.date if moved else None)
         entry = ManifestEntry(
             mtime=file.mtime,

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from backend.freshness.erasing import lets_go_of_words
-from backend.freshness.graph import unreached
 from backend.freshness.notes import StoredChunk, StoredDocument, metadata
 from backend.freshness.places import chroma_path, new_chroma_path
+from backend.freshness.reach import unreached
 from backend.freshness.records import LocalStore, StoreError
 from backend.freshness.store import alone, empty, opening
 from backend.freshness.telling import tell

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
-
 from backend.freshness.index import Index
 from backend.freshness.index_file import is_damaged, remove_index
 from backend.freshness.manifest import load_all_cards
@@ -32,19 +30,23 @@ from backend.schemas.config import Config
 from backend.schemas.roles import ROLES
 
 Entered = dict[tuple[str, str], int]
-"""When each file (path, and hash of its bytes) was first indexed: a rebuild is no news."""
+"""When each document (path, and hash of its body) was first indexed: an index that is made anew is no news."""
 
 
-def begin(root: Path, roles: tuple[str, ...]) -> Entered:
+def first_indexed(root: Path) -> Entered:
+    """When each document was first indexed, by the manifests: they are there also where the index itself can't be read."""
+    cards = [card for part in load_all_cards(root).values() for card in part.items()]
+    return {(path, card.hash): card.ingested_at for path, card in cards}
+
+
+def begin(root: Path, roles: tuple[str, ...]) -> None:
     """Make the index beside: empty, or for some ``roles`` only a copy of the one in use without their documents."""
     clear(root)
     live = Index.for_reading(index_path(root))
     if live is None:
-        return {}
-    entered: Entered = {}
+        return
     try:
         with live:
-            entered = _moments(root, live)
             if set(roles) != set(ROLES):
                 with closing(sqlite3.connect(new_index_path(root))) as copy:
                     live.db.backup(copy)
@@ -52,30 +54,12 @@ def begin(root: Path, roles: tuple[str, ...]) -> Entered:
                 with WritableIndex.open(new_index_path(root)) as index:  # should git fail now
                     dates = live.db.execute("SELECT repo, file, moment FROM git_date")
                     index.db.executemany("INSERT INTO git_date VALUES (?, ?, ?)", dates)
-    except (
-        sqlite3.DatabaseError,
-        msgspec.MsgspecError,
-    ):  # damaged: a reason to rebuild, with nothing to copy
+    except sqlite3.DatabaseError:  # damaged: a reason to rebuild, with nothing to copy
         clear(root)
-        return entered
+        return
     if set(roles) != set(ROLES):
         with WritableIndex.open(new_index_path(root)) as index:
             _forget(index, roles)
-    return entered
-
-
-def _moments(root: Path, live: Index) -> Entered:
-    """When each document of ``live`` was first indexed; by its manifest where the index's own entry is damaged."""
-    cards = {path: card for part in load_all_cards(root).values() for path, card in part.items()}
-    entered: Entered = {}
-    for path, known in live.known().items():
-        try:
-            entry = live.entry(path)
-        except msgspec.MsgspecError:
-            entry = cards.get(path)
-        if entry is not None:
-            entered[path, known.file_hash] = entry.ingested_at
-    return entered
 
 
 def _forget(index: WritableIndex, roles: tuple[str, ...]) -> None:

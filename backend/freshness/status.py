@@ -125,7 +125,7 @@ def _from_index(root: Path, config: Config, *, indexed: bool) -> tuple[list[str]
     try:
         superseded, unfinished = superseded_alone(root), standing(root, config)
         readable = not indexed or is_readable(root)
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, msgspec.MsgspecError):
         superseded, unfinished, readable = [], None, False
     notes = [str(unfinished)] if unfinished else []
     if not readable:

@@ -149,13 +149,15 @@ class _Writer(Struct, frozen=True):
         except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
             if not _is_damage(error):
                 raise CvError(f"{index}: {error}; can its folder be written to?") from error
-        remove_index(index)
+        if not self.options.rebuild:  # that deals with a damaged one itself, at its end
+            remove_index(index)
         return self.bring_in_line(tree, notes, was="damaged")
 
     def bring_in_line(self, tree: Tree, notes: list[str], *, was: str = "") -> _Done:
         """Index, Chroma and manifests follow ``tree``. ``was``: what was wrong with the index, where that is known already."""
         root, config, options = self.root, self.config, self.options
-        entered = rebuild.begin(root, options.roles) if options.rebuild else {}
+        if options.rebuild:
+            rebuild.begin(root, options.roles)
         path = new_index_path(root) if options.rebuild else index_path(root)
         with WritableIndex.open(path) as index:
             was = was or ("" if options.rebuild else _what_was_wrong(root, index))
@@ -166,6 +168,7 @@ class _Writer(Struct, frozen=True):
             run = Run(
                 root, config, index, tree, options.roles, now=self.now, deadline=self.deadline
             )
+            entered = rebuild.first_indexed(root) if options.rebuild or was else {}
             roles = run.take_in(entered, partial(self.progress, "reading"))
             words.forget()
             give_back()  # all this memory, before Chroma takes some

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from backend.kickoff.evidence import in_words, not_among_first
 from backend.kickoff.library import Library
-from backend.kickoff.opening import NO_DOCUMENTS, opened
+from backend.kickoff.opening import NO_DOCUMENTS, in_use, opened
 from backend.kickoff.ranking import Ranking
 from backend.schemas.config import Config
 from backend.schemas.kickoff import Findings
@@ -43,7 +43,7 @@ def find(
             task=task, senior_root=str(root), fresh=fresh, candidates=(), notes=(*notes, ready)
         )
     index, query = ready
-    with index:
+    with in_use(index):
         library = Library(root, config, index)
         if not fresh:
             without = library.gone().union(without)

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
+from backend.errors import CvError
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
 from backend.freshness.words import LONGEST_WORD
@@ -30,6 +36,19 @@ def opened(root: Path, text: str) -> tuple[Index, Query] | str:
         index.close()
         return no_word(text)
     return index, query
+
+
+@contextmanager
+def in_use(index: Index) -> Iterator[None]:
+    """Close ``index`` at the end of the block. Raises ``CvError`` for a cell in it that can't be read: a sync, which reads what
+    has changed alone, would not find it.
+    """
+    try:
+        with index:
+            yield
+    except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
+        reason = f"index.sqlite is damaged ({error}): run 'cv doctor --fix', which makes it anew from your documents"
+        raise CvError(reason) from error
 
 
 def no_word(text: str) -> str:

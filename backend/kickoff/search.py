@@ -30,7 +30,7 @@ from backend.kickoff.lexical import (
     to_one,
 )
 from backend.kickoff.library import Library
-from backend.kickoff.opening import NO_DOCUMENTS, opened
+from backend.kickoff.opening import NO_DOCUMENTS, in_use, opened
 from backend.kickoff.rank import MEANING
 from backend.kickoff.typed import typed
 from backend.schemas.config import Config
@@ -80,7 +80,7 @@ def search(
             notes=(*notes, ready),
         )
     index, query = ready
-    with index:
+    with in_use(index):
         library = Library(root, config, index)
         cards = _cards(library) if filters else []
         shown = library.shown(None, () if fresh else library.gone())

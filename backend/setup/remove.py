@@ -19,6 +19,7 @@ from backend.setup.init import GITIGNORE, script_path
 from backend.setup.settings import installed, remove_hook, settings_path
 from backend.tree.found import Place
 from backend.tree.home import registered_roots, unregister_roots
+from backend.tree.listing import listed
 from backend.tree.lock import exclusive
 from backend.tree.root import KIT_FOLDER, MARKER, has_marker
 from backend.tree.sources import SourcesError, add_places, load_sources, sources_path
@@ -54,8 +55,7 @@ def plan_removal(root: Path) -> Removal:
         and not (path.name == "scripts" and _only_script(root))
     ]
     if markers := _markers(root):
-        more = len(markers) - _SHOWN
-        named = ", ".join(markers[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        named = listed(markers, _SHOWN)
         stays.append(f"{named}: from 'cv dismiss'; delete it yourself when you no longer need it")
     found = installed(settings_path(root))
     if found.ours + found.flat:
@@ -133,7 +133,7 @@ def sources_untouched(root: Path) -> bool:
 def _markers(root: Path) -> list[str]:
     """The markers of 'cv dismiss' that the last walk saw; the tree is not walked for more."""
     places = load_places(root)
-    folders = (".", *(places.watched if places else ()))
+    folders = dict.fromkeys((".", *(places.watched if places else ())))
     return [(Path(folder) / MARKER).as_posix() for folder in folders if has_marker(root / folder)]
 
 

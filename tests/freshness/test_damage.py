@@ -8,11 +8,14 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from organisation import prose
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -358,3 +361,39 @@ def test_a_text_that_comes_back_is_not_embedded_again_while_it_is_elsewhere(
         title="Both",
     )
     assert counts(tree.sync()) == (2, 0, 13, 0, 0, 3)
+
+
+@pytest.mark.parametrize("was", ["missing", "of another version", "damaged"])
+def test_an_index_made_anew_makes_no_document_new(site: Any, was: str) -> None:
+    """When an undated document came is known from its manifest; what changed meanwhile is news all the same."""
+    for name in ("Kept", "Edited"):
+        site.document(f"ferry/context-v/{name}.md", day=None)
+    site.sync()
+    path = site.kit / "index.sqlite"
+    if was == "missing":
+        path.unlink()
+    elif was == "damaged":
+        path.write_bytes(b"no database" * 999)
+    else:
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+    site.edit("ferry/context-v/Edited.md", "The ", "Now the ")
+    report = site.sync(now=NOW + timedelta(days=60))
+    assert any(f"the index was {was}" in note for note in report.notes)
+    days = {path.rsplit("/")[-1]: card.date for path, card in site.cards().items()}
+    assert days == {"Kept.md": "2026-03-02", "Edited.md": "2026-05-01"}
+
+
+@pytest.mark.parametrize("command", ["find", "search", "status"])
+def test_a_cell_that_cannot_be_read_is_said_with_its_cure(
+    tree: Any, cv_process: Callable[..., Any], command: str
+) -> None:
+    """A sync reads only what has changed, and does not meet it."""
+    with closing(sqlite3.connect(tree.kit / "index.sqlite")) as db, db:
+        db.execute("UPDATE document SET fields = X'FF00', entry = X'FF00'")
+    done = cv_process(*([command] if command == "status" else [command, "the ferry"]))
+    assert "defect" not in done.out + done.err
+    if command != "status":
+        assert (done.code, "cv doctor --fix" in done.err) == (1, True)
+    assert cv_process("doctor", "--fix").code == 0
+    assert cv_process("find", "the ferry").code == 0

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from organisation import prose
 
-from backend.freshness import graph
+from backend.freshness import graph, reach
 from backend.freshness.embedder import load_embedder
 from backend.freshness.index import Index
 from backend.freshness.places import index_path
@@ -71,10 +71,10 @@ def test_what_the_graph_does_not_lead_to_is_found_in_the_index(site: Any, cv_pro
     for number in range(40):
         site.document(f"r{number % 3}/context-v/specs/Doc-{number}.md", count=4)
     site.sync()
-    assert graph.unreached(site.kit / "chroma") == []
+    assert reach.unreached(site.kit / "chroma") == []
     lost = cut_off(site.kit / "chroma", [11, 29, 30, 77])
     assert graph.damage(site.kit / "chroma", links=True) == ""
-    assert sorted(graph.unreached(site.kit / "chroma")) == sorted(lost)
+    assert sorted(reach.unreached(site.kit / "chroma")) == sorted(lost)
     with closing(sqlite3.connect(site.kit / "index.sqlite")) as db, db:
         db.execute("DELETE FROM meta WHERE key = 'unreached'")  # as of a version that did not look
     assert site.sync().notes == ()
@@ -118,7 +118,7 @@ def test_a_pickle_that_names_code_is_not_run(site: Any, tmp_path: Path) -> None:
     cut_off(site.kit / "chroma", [7])
     for path in (site.kit / "chroma").glob("*/index_metadata.pickle"):
         path.write_bytes(pickle.dumps({"label_to_id": _Names(tmp_path / "made")}))
-    assert graph.unreached(site.kit / "chroma") == []
+    assert reach.unreached(site.kit / "chroma") == []
     assert not (tmp_path / "made").exists()
 
 
@@ -138,4 +138,4 @@ def test_each_collection_is_looked_at(site: Any) -> None:
     lost = cut_off(site.kit / "chroma", [9], largest=True)
     lost += cut_off(site.kit / "chroma", [8], largest=False)
     assert [chroma_id.split("/")[1] for chroma_id in lost] == ["context-v", "changelog"]
-    assert sorted(graph.unreached(site.kit / "chroma")) == sorted(lost)
+    assert sorted(reach.unreached(site.kit / "chroma")) == sorted(lost)

@@ -81,6 +81,12 @@ def check_index(root: Path) -> list[Finding]:
             return [_damaged(path, f"the index is damaged: {changed}")]
         chunks = sum(index.chunk_count(role) for role in ROLES)
         without = index.vectors.without()
+        if without and not (index.fact("blank") or index.fact("new embedder")):  # none is to come
+            return [
+                _damaged(
+                    path, f"the index is damaged: {without} of {chunks} chunks lack their vector"
+                )
+            ]
         # Of a server's, its own check tells.
         waiting = not index.notes.empty() and not index.fact("server")
         erased = not index.fact("compact")
