@@ -23,12 +23,15 @@ from backend.schemas.roles import CORPUS_ROLE
 from backend.tree.config import load_config
 
 
-def cut_off(folder: Path, places: list[int], *, largest: bool = True) -> list[str]:
-    """Turn all links to some places of a graph elsewhere, and give the ids of what stands there."""
+def cut_off(folder: Path, count: int, *, largest: bool = True) -> list[str]:
+    """Turn all links to ``count`` places of a graph elsewhere, and give the ids of what stands there. No two builds of a graph
+    are the same: these are places at which no search begins, and others may hang on them alone.
+    """
     by_size = sorted(folder.glob("*/index_metadata.pickle"), key=lambda path: path.stat().st_size)
     at = by_size[-1 if largest else 0].parent
     header = graph.Header.read(at / "header.bin")
-    assert header.entry not in places
+    levels = graph.levels_above(at, header)[2]
+    places = [p for p, level in enumerate(levels) if level == 0 and p != header.entry][:count]
     data = np.fromfile(at / "data_level0.bin", "<u4").reshape(-1, header.each // 4)
     links = data[:, 1 : 1 + header.most_below]
     links[np.isin(links, places)] = header.entry
@@ -71,10 +74,12 @@ def test_what_the_graph_does_not_lead_to_is_found_in_the_index(site: Any, cv_pro
     for number in range(40):
         site.document(f"r{number % 3}/context-v/specs/Doc-{number}.md", count=4)
     site.sync()
-    assert reach.unreached(site.kit / "chroma") == []
-    lost = cut_off(site.kit / "chroma", [11, 29, 30, 77])
+    before = reach.unreached(site.kit / "chroma")
+    lost = cut_off(site.kit / "chroma", 4)
     assert graph.damage(site.kit / "chroma", links=True) == ""
-    assert sorted(reach.unreached(site.kit / "chroma")) == sorted(lost)
+    unreached = reach.unreached(site.kit / "chroma")
+    assert len(before) < len(unreached) < 20
+    assert set(lost) <= set(unreached)
     with closing(sqlite3.connect(site.kit / "index.sqlite")) as db, db:
         db.execute("DELETE FROM meta WHERE key = 'unreached'")  # as of a version that did not look
     assert site.sync().notes == ()
@@ -85,7 +90,9 @@ def test_what_the_graph_does_not_lead_to_is_found_in_the_index(site: Any, cv_pro
         assert found[:100] == pytest.approx(right[:100], abs=1e-5)
     ((level, what),) = store_findings(cv_process)
     assert level == "note"
-    assert what.startswith("Chroma's graph of vectors does not lead to 4 of 160 chunks")
+    assert what.startswith(
+        f"Chroma's graph of vectors does not lead to {len(unreached)} of 160 chunks"
+    )
     assert cv_process("doctor").code == 0
 
 
@@ -115,7 +122,7 @@ def test_a_pickle_that_names_code_is_not_run(site: Any, tmp_path: Path) -> None:
     for number in range(20):
         site.document(f"r0/context-v/specs/Doc-{number}.md", count=2)
     site.sync()
-    cut_off(site.kit / "chroma", [7])
+    cut_off(site.kit / "chroma", 1)
     for path in (site.kit / "chroma").glob("*/index_metadata.pickle"):
         path.write_bytes(pickle.dumps({"label_to_id": _Names(tmp_path / "made")}))
     assert reach.unreached(site.kit / "chroma") == []
@@ -135,7 +142,7 @@ def test_each_collection_is_looked_at(site: Any) -> None:
         site.document(f"r0/changelog/2025-01-{number + 1:02d}.md", count=2)
         site.document(f"r0/context-v/specs/Doc-{number}.md", count=3)
     site.sync()
-    lost = cut_off(site.kit / "chroma", [9], largest=True)
-    lost += cut_off(site.kit / "chroma", [8], largest=False)
+    lost = cut_off(site.kit / "chroma", 1, largest=True)
+    lost += cut_off(site.kit / "chroma", 1, largest=False)
     assert [chroma_id.split("/")[1] for chroma_id in lost] == ["context-v", "changelog"]
-    assert sorted(reach.unreached(site.kit / "chroma")) == sorted(lost)
+    assert set(lost) <= set(reach.unreached(site.kit / "chroma"))
