@@ -170,9 +170,8 @@ def run(arguments: list[str]) -> tuple[int, str]:
             1,
             f"cv: {what}{error.strerror or error}; nothing is lost, try again when that is mended",
         )
-    except (
-        BaseException
-    ) as error:  # also what is no Exception: a panic of a library written in Rust
+    # Also what is no Exception: a panic of a library written in Rust.
+    except BaseException as error:
         return 1, f"cv: {keep_defect(error)}"
 
 

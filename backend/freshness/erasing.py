@@ -8,10 +8,9 @@ import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
-from backend.freshness.graph import FLOAT, VERSION, Header
+from backend.freshness.graph import DELETED, FLOAT, VERSION, Header
 from backend.freshness.records import StoreError
 
-_DELETED = 1  # as hnswlib marks it
 _BLOCK = 1000  # places that are read at once
 
 _DELETE = 3  # as Chroma's log names the operation
@@ -102,7 +101,7 @@ def _blank_deleted(data: Path, used: int, each: int, vector: slice) -> None:
         deleted: set[int] = set()
         for start in range(0, used, _BLOCK):
             marks = file.read(min(_BLOCK, used - start) * each)[2::each]
-            deleted.update(start + i for i, mark in enumerate(marks) if mark & _DELETED)
+            deleted.update(start + i for i, mark in enumerate(marks) if mark & DELETED >> 16)
         for place in deleted:
             here = read(place)
             neighbours = struct.unpack_from(f"<{int.from_bytes(here[:2], 'little')}I", here, 4)

@@ -28,6 +28,8 @@ _LAYOUT = struct.Struct("<i6QiI3QdQ")
 VERSION = 1
 _PARTS = ("data_level0.bin", "length.bin", "link_lists.bin")
 DELETED = 1 << 16
+"""The flag of a deleted place, in the uint32 that it begins with: the first bit of the third byte."""
+
 _AT_ONCE = 2000
 """Places looked at together: with 384 numbers in a vector, 3.6 MB."""
 
